@@ -1,0 +1,182 @@
+package document
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/tailscale/hujson"
+)
+
+// Node is one value of a document together with its place.
+type Node struct {
+	doc   *Document
+	value *hujson.Value
+	field string
+}
+
+// Member is one name and value of an object.
+type Member struct {
+	Name     string
+	Value    Node
+	NameLine int
+}
+
+// Line is the 1-based line on which the value begins.
+func (n Node) Line() int { return n.doc.line(n.value.StartOffset) }
+
+// Span is the half-open range of bytes that the value takes in the file, without comments around it.
+func (n Node) Span() (start, end int) { return n.value.StartOffset, n.value.EndOffset }
+
+// Field is the path of the value in the document; empty for the root.
+func (n Node) Field() string { return n.field }
+
+// Errorf is a complaint of the given code about this value.
+func (n Node) Errorf(code, format string, args ...any) *Error {
+	return &Error{Code: code, File: n.doc.File, Line: n.Line(), Field: n.field, Message: fmt.Sprintf(format, args...)}
+}
+
+// Kind is one of object, array, string, number, boolean, null.
+func (n Node) Kind() string {
+	switch v := n.value.Value.(type) {
+	case *hujson.Object:
+		return "object"
+	case *hujson.Array:
+		return "array"
+	case hujson.Literal:
+		switch v.Kind() {
+		case '"':
+			return "string"
+		case '0':
+			return "number"
+		case 't', 'f':
+			return "boolean"
+		}
+	}
+	return "null"
+}
+
+func (n Node) want(kind string) error {
+	if got := n.Kind(); got != kind {
+		return n.Errorf("shape", "is %s, must be %s", article(got), article(kind))
+	}
+	return nil
+}
+
+func article(kind string) string {
+	switch kind {
+	case "null":
+		return kind
+	case "object", "array":
+		return "an " + kind
+	}
+	return "a " + kind
+}
+
+// Object returns the members in order; a name that stands twice is an error.
+func (n Node) Object() ([]Member, error) {
+	if err := n.want("object"); err != nil {
+		return nil, err
+	}
+	object := n.value.Value.(*hujson.Object)
+	members := make([]Member, 0, len(object.Members))
+	seen := make(map[string]int, len(object.Members))
+	for i := range object.Members {
+		m := &object.Members[i]
+		name := m.Name.Value.(hujson.Literal).String()
+		child := Node{doc: n.doc, value: &m.Value, field: joinField(n.field, name)}
+		line := n.doc.line(m.Name.StartOffset)
+		if first, twice := seen[name]; twice {
+			return nil, &Error{Code: "duplicate", File: n.doc.File, Line: line, Field: child.field,
+				Message: fmt.Sprintf("the key stands twice, first on line %d", first), Hint: "remove one of them"}
+		}
+		seen[name] = line
+		members = append(members, Member{Name: name, Value: child, NameLine: line})
+	}
+	return members, nil
+}
+
+// Array returns the elements in order.
+func (n Node) Array() ([]Node, error) {
+	if err := n.want("array"); err != nil {
+		return nil, err
+	}
+	array := n.value.Value.(*hujson.Array)
+	nodes := make([]Node, len(array.Elements))
+	for i := range array.Elements {
+		nodes[i] = Node{doc: n.doc, value: &array.Elements[i], field: n.field + "[" + strconv.Itoa(i) + "]"}
+	}
+	return nodes, nil
+}
+
+// Text returns the text of a string.
+func (n Node) Text() (string, error) {
+	if err := n.want("string"); err != nil {
+		return "", err
+	}
+	return n.value.Value.(hujson.Literal).String(), nil
+}
+
+// Strings returns an array of strings.
+func (n Node) Strings() ([]string, error) {
+	nodes, err := n.Array()
+	if err != nil {
+		return nil, err
+	}
+	texts := make([]string, len(nodes))
+	for i, node := range nodes {
+		if texts[i], err = node.Text(); err != nil {
+			return nil, err
+		}
+	}
+	return texts, nil
+}
+
+// Bool returns true or false.
+func (n Node) Bool() (bool, error) {
+	if err := n.want("boolean"); err != nil {
+		return false, err
+	}
+	return n.value.Value.(hujson.Literal).Bool(), nil
+}
+
+// Int returns a whole number that fits in an int64.
+func (n Node) Int() (int64, error) {
+	if err := n.want("number"); err != nil {
+		return 0, err
+	}
+	i, err := strconv.ParseInt(string(n.value.Value.(hujson.Literal)), 10, 64)
+	if err != nil {
+		return 0, n.Errorf("shape", "is %s, must be a whole number", n.value.Value.(hujson.Literal))
+	}
+	return i, nil
+}
+
+// JSON returns the value as standard JSON, without comments.
+func (n Node) JSON() json.RawMessage {
+	clone := n.value.Clone()
+	clone.Minimize()
+	return json.RawMessage(clone.Pack())
+}
+
+// Null says whether the value is null.
+func (n Node) Null() bool { return n.Kind() == "null" }
+
+// Unknown is the error for a key that is not one of known; it names the nearest.
+func (m Member) Unknown(known []string) *Error {
+	e := &Error{Code: "unknown_key", File: m.Value.doc.File, Line: m.NameLine, Field: m.Value.field, Message: "no such key"}
+	if near := Nearest(m.Name, known); near != "" {
+		e.Hint = fmt.Sprintf("did you mean %q?", near)
+	} else {
+		e.Hint = "known keys: " + strings.Join(known, ", ")
+	}
+	return e
+}
+
+func joinField(parent, name string) string {
+	if parent == "" {
+		return name
+	}
+	return parent + "." + name
+}

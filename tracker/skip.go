@@ -1,0 +1,28 @@
+package tracker
+
+// Reason is a stable word for why an item was not selected.
+type Reason string
+
+// The reasons.
+const (
+	NoFileOwnership         Reason = "no_file_ownership"
+	InvalidOwnsFilesEntries Reason = "invalid_ownsFiles_entries"
+	InvalidPath             Reason = "invalid_path"
+	MissingSlug             Reason = "missing_or_empty_slug"
+	MissingPrompt           Reason = "missing_or_empty_prompt"
+	MissingTestCmd          Reason = "missing_or_empty_testCmd"
+	OverlapsSelected        Reason = "overlaps_selected"
+	OverlapsClaimed         Reason = "overlaps_claimed"
+	OverlapsUnmerged        Reason = "overlaps_unmerged"
+	BlockedBy               Reason = "blocked_by"
+	UnknownStatus           Reason = "unknown_status"
+	AttemptsExhausted       Reason = "attempts_exhausted"
+)
+
+// Skip says why an item is not part of a wave.
+type Skip struct {
+	ID     string
+	Slug   string
+	Reason Reason
+	Detail string // in words, with what to change
+}
