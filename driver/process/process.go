@@ -1,7 +1,17 @@
 // Package process runs child programs whose whole tree ends when it should: bounded output in memory, standard input always
-// closed, a total and an idle deadline, and a kill that reaches what left the process group.
+// closed, a total and an idle deadline, and a kill that reaches what left the process group. Run does it all:
 //
-// Correctness never depends on a kill: what survives one is reported.
+//	result, err := process.Run(ctx, process.Command{
+//		Argv: []string{"go", "test", "./..."}, Dir: tree, Env: []string{"PATH=" + path}, Mark: attempt, Timeout: 10 * time.Minute,
+//	})
+//
+// err says that there was no child; how the child fared is in the result. When Run returns, the child and what it left running
+// are gone, whether it ended by itself or not.
+//
+// How far a kill reaches depends on the system. On Linux: the process group and session, processes that carry the mark in
+// their environment or in an unused resource limit, descendants, and for a directory of its own whatever works in it; and the
+// child dies with this process. On Windows: a job object, which also ends with this process. Elsewhere: the process group.
+// Correctness never depends on a kill: what is seen to survive one is reported.
 package process
 
 import (
@@ -13,20 +23,24 @@ import (
 
 // Command describes one run of a child.
 type Command struct {
-	Argv   []string  // program and arguments; a program without a slash is looked up in the PATH of Env
+	// Argv is the program and its arguments. Other users can read it, so it never holds a secret or a prompt. A program without
+	// a slash is looked up in the absolute folders of Env's PATH.
+	Argv   []string
 	Dir    string    // working directory, absolute
 	Env    []string  // the complete environment; nothing is inherited
-	Stdin  io.Reader // nil: empty. It is closed after its end either way
+	Stdin  io.Reader // nil: empty. The child sees its end after the reader's end or error
 	Stdout io.Writer // also gets what the child writes, as it comes; nil: only the tail is kept. A write error ends nothing
-	Stderr io.Writer
+	Stderr io.Writer // never written to at the same time as Stdout, nor after Run returned
 
 	// Mark names the tree that the child starts. It is inherited by environment as AESOP_MARK, so that Kill finds processes
-	// that left the group. Required.
+	// that left the group. Required, and unique among the runs of a moment: the end of a run kills all that carry its mark.
 	Mark string
+	// Exclusive says that nobody but the child works below Dir, so that a process found working there belongs to its tree.
+	Exclusive bool
 
 	Timeout time.Duration // total; 0: none
 	Idle    time.Duration // without output on either pipe; 0: none
-	Grace   time.Duration // between a soft stop (SIGTERM to the group) and the kill; 0: kill at once
+	Grace   time.Duration // between a soft stop (SIGTERM to the group) and the kill; 0, and always on Windows: kill at once
 	Tail    int           // bytes kept of each pipe's end; 0: 64 KiB
 
 	Confiner Confiner // nil: the child runs unconfined
@@ -36,7 +50,8 @@ type Command struct {
 type Confiner interface {
 	// Name is what reports say held, such as landlock.
 	Name() string
-	// Start starts cmd, as cmd.Start would.
+	// Start starts cmd, as cmd.Start would. It runs on an OS thread of its own, never the main one, which is thrown away
+	// after the child's end: restrictions put on the thread need not be taken off.
 	Start(cmd *exec.Cmd) error
 }
 
@@ -54,8 +69,8 @@ const (
 // Result is how a run went.
 type Result struct {
 	Reason      Reason
-	Code        int    // exit code; -1 if a signal ended it
-	Signal      string // the signal, or ""
+	Code        int    // exit code; -1 if a signal ended it or its end was not seen
+	Signal      string // the signal, such as SIGKILL, or ""
 	Stdout      Tail
 	Stderr      Tail
 	Duration    time.Duration
@@ -86,3 +101,9 @@ func WithKill(ctx context.Context, kill <-chan struct{}) context.Context {
 }
 
 type killKey struct{}
+
+// killOf is the channel of WithKill; nil, which never closes, where there is none.
+func killOf(ctx context.Context) <-chan struct{} {
+	kill, _ := ctx.Value(killKey{}).(<-chan struct{})
+	return kill
+}

@@ -1,0 +1,87 @@
+package process
+
+import (
+	"context"
+	"time"
+)
+
+// emptyScans is how many looks in a row must find nothing: a process that forks and ends while we look can slip through one.
+const emptyScans = 3
+
+// Kill kills every process of this user whose mark matches, with its descendants, but never this process, and returns what
+// was still there when ctx ended. It is for what an earlier, dead process of ours left behind. An error says that processes
+// could not be looked at.
+func Kill(ctx context.Context, match func(mark string) bool) ([]Survivor, error) {
+	limits := map[uint64]bool{} // of the marks that matched, for relatives without an environment
+	return eradicate(ctx, func(p *process) bool {
+		if mark := p.mark(); mark != "" && match(mark) && p.ours() {
+			limits[limitOf(mark)] = true
+			return true
+		}
+		return len(limits) > 0 && limits[p.locks()] && p.ours()
+	})
+}
+
+// eradicate kills the members and their descendants until several looks in a row find none, or until ctx ends; then it
+// returns those that the last look found.
+func eradicate(ctx context.Context, member func(*process) bool) ([]Survivor, error) {
+	pause := time.Millisecond
+	for empty := 0; empty < emptyScans; {
+		all, err := processes()
+		if err != nil {
+			return nil, err
+		}
+		found := family(all, member)
+		if len(found) == 0 {
+			empty++
+			continue
+		}
+		empty = 0
+		for _, p := range found {
+			p.kill()
+		}
+		select {
+		case <-ctx.Done():
+			return survivors(found), nil
+		case <-time.After(pause):
+			pause = min(2*pause, 50*time.Millisecond)
+		}
+	}
+	return nil, nil
+}
+
+// family picks the members and everything that descends from one.
+func family(all []process, member func(*process) bool) []process {
+	in := make(map[int]bool)
+	var found, rest []process
+	for i := range all {
+		if member(&all[i]) {
+			in[all[i].pid] = true
+			found = append(found, all[i])
+		} else {
+			rest = append(rest, all[i])
+		}
+	}
+	for grown := len(found) > 0; grown; {
+		grown = false
+		var left []process
+		for _, p := range rest {
+			if in[p.parent] {
+				in[p.pid], grown = true, true
+				found = append(found, p)
+			} else {
+				left = append(left, p)
+			}
+		}
+		rest = left
+	}
+	return found
+}
+
+func survivors(found []process) []Survivor {
+	list := make([]Survivor, len(found))
+	for i := range found {
+		list[i] = found[i].survivor()
+	}
+	return list
+}
