@@ -11,6 +11,7 @@ const (
 	MissingSlug             Reason = "missing_or_empty_slug"
 	MissingPrompt           Reason = "missing_or_empty_prompt"
 	MissingTestCmd          Reason = "missing_or_empty_testCmd"
+	Claimed                 Reason = "claimed"
 	OverlapsSelected        Reason = "overlaps_selected"
 	OverlapsClaimed         Reason = "overlaps_claimed"
 	OverlapsUnmerged        Reason = "overlaps_unmerged"

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"strings"
 	"time"
 
 	"aesop/internal/document"
@@ -90,6 +91,10 @@ func (c Command) Words() []string {
 	return c.Argv
 }
 
+func (c Command) blank() bool {
+	return strings.TrimSpace(c.Shell) == "" && (len(c.Argv) == 0 || strings.TrimSpace(c.Argv[0]) == "")
+}
+
 // ClaimState is a claim as everybody may see it: the attempt id, not the token.
 type ClaimState struct {
 	Wave       string
@@ -97,6 +102,9 @@ type ClaimState struct {
 	Attempt    string
 	LeaseUntil time.Time
 }
+
+// Live says whether the lease still runs. A lapsed claim can be taken by anyone, and until then is still its holder's.
+func (c *ClaimState) Live(now time.Time) bool { return c != nil && now.Before(c.LeaseUntil) }
 
 // Shipped says where an item's work is.
 type Shipped struct {
@@ -170,14 +178,26 @@ type ConflictError struct {
 // Conflict is one refused item.
 type Conflict struct {
 	ID     string
-	Reason string // held, changed, not_claimable, missing
+	Reason ConflictReason
 	Owner  string // of the claim in the way
 	Until  time.Time
 }
 
+// ConflictReason is a stable word for why an item could not be had.
+type ConflictReason string
+
+// The reasons of conflicts.
+const (
+	ConflictHeld         ConflictReason = "held"          // a live claim is in the way
+	ConflictChanged      ConflictReason = "changed"       // its fingerprint, or the claim to take over, is not what was expected
+	ConflictNotClaimable ConflictReason = "not_claimable" // its status or a defect forbids what was asked
+	ConflictMissing      ConflictReason = "missing"       // no item has the id
+	ConflictExists       ConflictReason = "exists"        // an item has the id or slug already
+)
+
 func (e *ConflictError) Error() string {
 	c := e.Conflicts[0]
-	text := fmt.Sprintf("claim %s: %s", c.ID, c.Reason)
+	text := fmt.Sprintf("item %s: %s", c.ID, c.Reason)
 	if c.Owner != "" {
 		text += fmt.Sprintf(" by %s until %s", c.Owner, c.Until.UTC().Format(time.RFC3339))
 	}

@@ -5,6 +5,7 @@ package document
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -44,6 +45,7 @@ func (e *Error) Unwrap() error { return e.Err }
 type Document struct {
 	File string
 	data []byte // as read, but with a byte order mark blanked so that offsets hold
+	ends []int  // offsets of the newlines, ascending
 	root hujson.Value
 }
 
@@ -53,18 +55,35 @@ func Parse(file string, data []byte) (*Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	root, err := hujson.Parse(text)
-	if err != nil {
+	d := &Document{File: file, data: text, ends: newlines(text)}
+	if offset := tooDeep(text); offset >= 0 {
+		return nil, &Error{Code: "syntax", File: file, Line: d.line(offset), Message: fmt.Sprintf("more than %d levels deep", maxDepth)}
+	}
+	if !bytes.HasSuffix(text, []byte("\n")) {
+		text = append(slices.Clip(text), '\n') // the parser wants every line comment ended, even on the last line
+	}
+	if d.root, err = hujson.Parse(text); err != nil {
 		return nil, syntaxError(file, text, err)
 	}
-	return &Document{File: file, data: text, root: root}, nil
+	return d, nil
 }
 
 // Root is the document's outermost value.
 func (d *Document) Root() Node { return Node{doc: d, value: &d.root} }
 
 func (d *Document) line(offset int) int {
-	return 1 + bytes.Count(d.data[:min(max(offset, 0), len(d.data))], []byte("\n"))
+	n, _ := slices.BinarySearch(d.ends, offset)
+	return 1 + n
+}
+
+func newlines(text []byte) []int {
+	ends := make([]int, 0, bytes.Count(text, []byte("\n")))
+	for i, c := range text {
+		if c == '\n' {
+			ends = append(ends, i)
+		}
+	}
+	return ends
 }
 
 var (

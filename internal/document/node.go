@@ -21,13 +21,17 @@ type Member struct {
 	Name     string
 	Value    Node
 	NameLine int
+	NameSpan Span // of the quoted name
 }
+
+// Span is a half-open range of bytes of the file.
+type Span struct{ Start, End int }
 
 // Line is the 1-based line on which the value begins.
 func (n Node) Line() int { return n.doc.line(n.value.StartOffset) }
 
-// Span is the half-open range of bytes that the value takes in the file, without comments around it.
-func (n Node) Span() (start, end int) { return n.value.StartOffset, n.value.EndOffset }
+// Span is the range of bytes that the value takes in the file, without comments around it.
+func (n Node) Span() Span { return Span{n.value.StartOffset, n.value.EndOffset} }
 
 // Field is the path of the value in the document; empty for the root.
 func (n Node) Field() string { return n.field }
@@ -92,7 +96,9 @@ func (n Node) Object() ([]Member, error) {
 				Message: fmt.Sprintf("the key stands twice, first on line %d", first), Hint: "remove one of them"}
 		}
 		seen[name] = line
-		members = append(members, Member{Name: name, Value: child, NameLine: line})
+		members = append(members, Member{
+			Name: name, Value: child, NameLine: line, NameSpan: Span{m.Name.StartOffset, m.Name.EndOffset},
+		})
 	}
 	return members, nil
 }

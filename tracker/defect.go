@@ -1,0 +1,90 @@
+package tracker
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+
+	"aesop/internal/document"
+)
+
+// findDefect looks for what keeps the item out of every wave, in the order in which a person would mend it.
+func findDefect(item Item) *Skip {
+	skip := func(reason Reason, format string, args ...any) *Skip {
+		return &Skip{ID: item.ID, Slug: item.Slug, Reason: reason, Detail: fmt.Sprintf(format, args...)}
+	}
+	if !item.Status.known() {
+		return skip(UnknownStatus, "status is %q; %s", item.Status, rightStatus(string(item.Status)))
+	}
+	if strings.TrimSpace(item.Slug) == "" {
+		return skip(MissingSlug, "give the item a slug")
+	}
+	if _, err := ParseOwnership(item.OwnsFiles); err != nil {
+		var e *OwnershipError
+		errors.As(err, &e)
+		return skip(e.Reason, "%s", e.Error())
+	}
+	if strings.TrimSpace(item.Prompt) == "" {
+		return skip(MissingPrompt, "give the item a prompt")
+	}
+	if item.TestCmd.blank() {
+		return skip(MissingTestCmd, "give the item a testCmd that exits 0 when it is done")
+	}
+	if err := checkWorkDir(item.WorkDir); err != nil {
+		return skip(InvalidPath, "workDir %q %s", item.WorkDir, err)
+	}
+	if err := checkRepo(item.Repo); err != nil {
+		return skip(InvalidPath, "repo %q %s", item.Repo, err)
+	}
+	return nil
+}
+
+func (s Status) known() bool {
+	switch s {
+	case Todo, InProgress, Done, Failed, Blocked:
+		return true
+	}
+	return false
+}
+
+// rightStatus names the status that was probably meant.
+func rightStatus(word string) string {
+	allowed := []string{string(Todo), string(InProgress), string(Done), string(Failed), string(Blocked)}
+	var other Status
+	switch strings.ToLower(word) {
+	case "open", "new", "pending", "ready", "backlog", "queued":
+		other = Todo
+	case "wip", "doing", "started", "active", "claimed", "running":
+		other = InProgress
+	case "complete", "completed", "closed", "finished", "shipped", "merged", "archived":
+		other = Done
+	case "error", "broken":
+		other = Failed
+	case "waiting", "on_hold", "on-hold", "paused":
+		other = Blocked
+	}
+	if near := cmp.Or(string(other), document.Nearest(word, allowed)); near != "" {
+		return fmt.Sprintf("write %q", near)
+	}
+	return "write one of " + strings.Join(allowed, ", ")
+}
+
+func checkWorkDir(dir string) error {
+	if dir == "" {
+		return nil
+	}
+	return CheckPath(dir)
+}
+
+// checkRepo allows "." and leading "..": repositories may lie beside the backlog.
+func checkRepo(repo string) error {
+	rest := repo
+	for rest == ".." || strings.HasPrefix(rest, "../") {
+		rest = strings.TrimPrefix(strings.TrimPrefix(rest, ".."), "/")
+	}
+	if rest == "" || repo == "." {
+		return nil
+	}
+	return CheckPath(rest)
+}

@@ -1,0 +1,61 @@
+package tracker
+
+import (
+	"bytes"
+	"errors"
+	"os"
+
+	"github.com/google/renameio/v2"
+	"golang.org/x/sys/unix"
+)
+
+// takePlace exchanges the pending file with the one at path and looks at what came out. If that is not what was read before,
+// somebody saved in between: it is put back, and errSaved returned. What comes out when it is put back must be ours, or yet
+// another save has to be put back, and so on; each round needs a save within microseconds.
+func takePlace(pending *renameio.PendingFile, path string, old, data []byte) error {
+	temp := pending.Name()
+	err := exchange(temp, path)
+	switch {
+	case errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS):
+		return renameOver(pending, path, old) // a file system without exchange
+	case errors.Is(err, unix.ENOENT):
+		return errSaved // an editor has the file out of its place for a moment
+	case err != nil:
+		return err
+	}
+	expected, placed := old, data
+	for round := range maxRounds {
+		out, err := os.ReadFile(temp)
+		if err == nil && bytes.Equal(out, expected) {
+			if round == 0 {
+				return nil
+			}
+			return errSaved
+		}
+		switch cameOut, err := putBack(temp, path); {
+		case err != nil:
+			return &strandedError{path: temp, cause: err}
+		case !cameOut:
+			return errSaved
+		}
+		expected, placed = placed, out
+	}
+	return &strandedError{path: temp, cause: errSaved}
+}
+
+// putBack gives a displaced save its place again, also where an editor has just taken ours away. It says whether something
+// came out in exchange.
+func putBack(temp, path string) (cameOut bool, err error) {
+	if err = exchange(temp, path); !errors.Is(err, unix.ENOENT) {
+		return true, err
+	}
+	err = unix.Renameat2(unix.AT_FDCWD, temp, unix.AT_FDCWD, path, unix.RENAME_NOREPLACE)
+	if errors.Is(err, unix.EEXIST) {
+		return true, exchange(temp, path)
+	}
+	return false, err
+}
+
+func exchange(temp, path string) error {
+	return unix.Renameat2(unix.AT_FDCWD, temp, unix.AT_FDCWD, path, unix.RENAME_EXCHANGE)
+}

@@ -1,0 +1,90 @@
+package tracker
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"time"
+)
+
+// errSaved says that somebody saved the file after it was read; nothing was written.
+var errSaved = errors.New("the file was saved by somebody else meanwhile")
+
+// maxRounds bounds how often one call is done again because of saves by others. An editor does not get there.
+const maxRounds = 100
+
+// update is the only way to a write: it takes the lock, reads, lets decide choose the next content (nil: none), and puts that
+// in the place of what was read. When the file was saved meanwhile, it starts again with the new content.
+func (f *File) update(ctx context.Context, decide func(*snapshot) (*snapshot, error)) (err error) {
+	unlock, err := f.gate.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if unlockErr := unlock(); unlockErr != nil {
+			err = errors.Join(err, unlockErr)
+		}
+	}()
+	for range maxRounds {
+		s, err := f.read(ctx)
+		if err != nil {
+			return err
+		}
+		next, err := decide(s)
+		if err != nil || next == nil || bytes.Equal(next.data, s.data) {
+			return err
+		}
+		if err = replace(f.path, s.data, next.data); err == nil {
+			f.remember(next)
+			return nil
+		}
+		if !errors.Is(err, errSaved) {
+			return fmt.Errorf("write %s: %w", f.name, err)
+		}
+	}
+	return fmt.Errorf("write %s, %d times: %w", f.name, maxRounds, errSaved)
+}
+
+// staleAfter is how old a temporary file must be to be taken for a dead writer's. A live one exists for milliseconds.
+const staleAfter = time.Hour
+
+// sweep removes temporary files that writers left beside the backlog when they were killed. It takes the lock only where there is one.
+func (f *File) sweep() error {
+	stale := f.staleFiles()
+	if len(stale) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	unlock, err := f.gate.Lock(ctx)
+	if err != nil {
+		return nil // somebody is busy; the files can wait
+	}
+	for _, path := range stale {
+		_ = os.Remove(path) // as above
+	}
+	return unlock()
+}
+
+func (f *File) staleFiles() []string {
+	dir, base := filepath.Split(f.path)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil // the first read will say so
+	}
+	temporary := regexp.MustCompile(`^\.` + regexp.QuoteMeta(base) + `[0-9]+$`)
+	var stale []string
+	for _, e := range entries {
+		if !temporary.MatchString(e.Name()) {
+			continue
+		}
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && f.clock().Sub(info.ModTime()) > staleAfter {
+			stale = append(stale, filepath.Join(dir, e.Name()))
+		}
+	}
+	return stale
+}
