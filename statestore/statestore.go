@@ -49,13 +49,13 @@ type Tx interface {
 	Put(k Key, value []byte, ifRev Rev) (Rev, error)
 	// Delete removes a record that has revision ifRev, or Any. Deleting what does not exist is ErrNotFound.
 	Delete(k Key, ifRev Rev) error
-	// Append adds events to the end of a stream, which is created by its first event. ifVersion is the number of events that
-	// the stream must have, or AnyVersion; otherwise the error is ErrConflict. It returns the Seq of the last one. An entry
-	// whose non-empty ID the stream has already is not added again, and no error.
+	// Append adds events to the end of a stream, which has a name and is created by its first event. ifVersion is the number
+	// of events that the stream must have, or AnyVersion; otherwise the error is ErrConflict. It returns the Seq of the last
+	// one, 0 for none. An entry whose non-empty ID the stream has already is not added again, and no error.
 	Append(stream string, ifVersion Version, events ...Entry) (Seq, error)
 }
 
-// Key names a record: a path such as job/w1/greet. Keys are ordered by their bytes.
+// Key names a record: a path such as job/w1/greet, never empty, UTF-8 without the zero byte. Keys are ordered by their bytes.
 type Key string
 
 // Rev is the revision of a record: 1 or more, growing with each write of that record, and never used again for it, also after
