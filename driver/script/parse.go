@@ -143,7 +143,7 @@ func parseExec(n document.Node) ([]string, error) {
 	case "array":
 		argv, err = n.Strings()
 	default:
-		return nil, n.Errorf("shape", "is %s, must be a string for sh or an array of strings", n.Kind())
+		return nil, n.Errorf("shape", "must be a string for sh or an array of strings")
 	}
 	if err == nil && (len(argv) == 0 || argv[0] == "") {
 		return nil, n.Errorf("shape", "names no program")
