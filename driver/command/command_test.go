@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -19,7 +20,7 @@ import (
 func task(t *testing.T) driver.Task {
 	return driver.Task{
 		Item: "i-1", Slug: "slug", Wave: "w-1", AttemptID: "a-1", Prompt: "Write a file.", Dir: t.TempDir(), AttemptDir: t.TempDir(),
-		Mark:        "command-" + strings.ReplaceAll(t.Name(), "/", "-"),
+		Mark:        "command-" + strconv.Itoa(os.Getpid()) + strings.ReplaceAll(t.Name(), "/", "-"),
 		Environment: []string{"PATH=" + os.Getenv("PATH"), "GREETING=hello", "AESOP_TOKEN=of-the-wave", "AESOP_ITEM=another"},
 	}
 }

@@ -30,7 +30,7 @@ func Example() {
 
 	result, err := d.Run(context.Background(), driver.Task{
 		Item: "greet", Slug: "add-greeting", Prompt: "Say hello.\n", Dir: tree, AttemptDir: attempt,
-		Mark: "attempt-1", Environment: []string{"PATH=" + os.Getenv("PATH")},
+		Mark: fmt.Sprint("example-", os.Getpid()), Environment: []string{"PATH=" + os.Getenv("PATH")},
 	}, nil)
 	text, _ := os.ReadFile(filepath.Join(tree, "prompt.txt"))
 	fmt.Printf("%s; %d tokens; wrote %q; %v\n", result.Summary, result.Usage().Input+result.Usage().Output, text, err)

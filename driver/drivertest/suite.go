@@ -209,9 +209,9 @@ func (s suite) concurrent(t *testing.T) {
 }
 
 func (s suite) arguments(t *testing.T) {
-	const password, word = "correct-horse-battery", "unmistakable-prompt"
 	d := s.newDriver(t, Play{Hang: Silent})
 	p := newPlace(t)
+	password, word := "password-"+p.task.Mark, "prompt-"+p.task.Mark // told from those of another suite on this machine
 	p.task.Environment = append(p.task.Environment, "PROVIDER_PASSWORD="+password)
 	p.task.Prompt = strings.Repeat(word+"\n", 100)
 	p.task.Budget.Timeout = time.Second

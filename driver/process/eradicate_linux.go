@@ -13,7 +13,7 @@ const emptyScans = 3
 // could not be looked at.
 func Kill(ctx context.Context, match func(mark string) bool) ([]Survivor, error) {
 	limits := map[uint64]bool{} // of the marks that matched, for relatives without an environment
-	return eradicate(ctx, func(p *process) bool {
+	return eradicate(ctx, 0, func(p *process) bool {
 		if mark := p.mark(); mark != "" && match(mark) && p.ours() {
 			limits[limitOf(mark)] = true
 			return true
@@ -23,11 +23,12 @@ func Kill(ctx context.Context, match func(mark string) bool) ([]Survivor, error)
 }
 
 // eradicate kills the members and their descendants until several looks in a row find none, or until ctx ends; then it
-// returns those that the last look found.
-func eradicate(ctx context.Context, member func(*process) bool) ([]Survivor, error) {
+// returns those that the last look found. Processes older than since are no members.
+func eradicate(ctx context.Context, since uint64, member func(*process) bool) ([]Survivor, error) {
+	older := map[int]bool{}
 	pause := time.Millisecond
 	for empty := 0; empty < emptyScans; {
-		all, err := processes()
+		all, err := processes(since, older)
 		if err != nil {
 			return nil, err
 		}
@@ -40,14 +41,23 @@ func eradicate(ctx context.Context, member func(*process) bool) ([]Survivor, err
 		for _, p := range found {
 			p.kill()
 		}
-		select {
-		case <-ctx.Done():
+		if !wait(ctx, pause) {
 			return survivors(found), nil
-		case <-time.After(pause):
-			pause = min(2*pause, 50*time.Millisecond)
 		}
+		pause = min(2*pause, 50*time.Millisecond)
 	}
 	return nil, nil
+}
+
+// wait says whether ctx still held after d.
+func wait(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+	return ctx.Err() == nil
 }
 
 // family picks the members and everything that descends from one.

@@ -16,7 +16,7 @@ func ExampleRun() {
 	result, err := process.Run(context.Background(), process.Command{
 		Argv: []string{"sh", "-c", "wc -w; echo not good >&2; exit 3"},
 		Dir:  os.TempDir(), Env: []string{"PATH=" + os.Getenv("PATH")},
-		Stdin: strings.NewReader("three short words"), Mark: "example-run",
+		Stdin: strings.NewReader("three short words"), Mark: fmt.Sprint("example-run-", os.Getpid()),
 	})
 	if err != nil {
 		fmt.Println("no child:", err)
@@ -30,7 +30,7 @@ func ExampleRun() {
 func ExampleRun_idle() {
 	result, err := process.Run(context.Background(), process.Command{
 		Argv: []string{"sh", "-c", "sleep 3600 & echo started; sleep 3600"},
-		Dir:  os.TempDir(), Env: []string{"PATH=" + os.Getenv("PATH")}, Mark: "example-idle",
+		Dir:  os.TempDir(), Env: []string{"PATH=" + os.Getenv("PATH")}, Mark: fmt.Sprint("example-idle-", os.Getpid()),
 		Timeout: time.Hour, Idle: 500 * time.Millisecond,
 	})
 	fmt.Printf("%s, said %q, %d left, %v\n", result.Reason, result.Stdout.Text, len(result.Survivors), err)

@@ -65,8 +65,9 @@ func parseStat(line []byte) (p process, state byte, ok bool) {
 	return p, fields[0][0], true
 }
 
-// processes looks at all but this one.
-func processes() ([]process, error) {
+// processes looks at all but this one and those that started before since. Those it enters in older and passes over the next
+// time: most processes of a machine are, and a look is dear.
+func processes(since uint64, older map[int]bool) ([]process, error) {
 	self, err := os.Readlink("/proc/self")
 	if err != nil {
 		return nil, err
@@ -86,10 +87,15 @@ func processes() ([]process, error) {
 	all := make([]process, 0, len(names))
 	for _, name := range names {
 		pid, err := strconv.Atoi(name)
-		if err != nil || pid == os.Getpid() {
+		if err != nil || pid == os.Getpid() || older[pid] {
 			continue
 		}
-		if p, err := look(pid); err == nil {
+		p, err := look(pid)
+		switch {
+		case err != nil:
+		case p.start < since:
+			older[pid] = true
+		default:
 			all = append(all, p)
 		}
 	}

@@ -2,7 +2,6 @@ package process
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -61,23 +60,36 @@ func TestKillIsForOneProcessAndNotForItsPid(t *testing.T) {
 // TestSurvivorsAreNamed has no time to see the process die.
 func TestSurvivorsAreNamed(t *testing.T) {
 	cmd := sleeper(t, markVariable+"=survivor")
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	var survivors []Survivor
-	seen := func(p *process) bool {
-		if p.pid == cmd.Process.Pid && survivors == nil {
-			survivors = []Survivor{p.survivor()}
-		}
-		return p.pid == cmd.Process.Pid
-	}
-	if _, err := eradicate(ctx, seen); err != nil {
+	p, err := look(cmd.Process.Pid)
+	if err != nil {
 		t.Fatal(err)
 	}
-	_ = cmd.Wait()
 	program, _ := exec.LookPath("sleep")
 	program, _ = filepath.EvalSymlinks(program)
-	if want := (Survivor{PID: cmd.Process.Pid, Program: filepath.Base(program), Mark: "survivor"}); fmt.Sprint(survivors) != fmt.Sprint([]Survivor{want}) {
-		t.Errorf("got %v, want %v", survivors, want)
+	if got, want := p.survivor(), (Survivor{PID: p.pid, Program: filepath.Base(program), Mark: "survivor"}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	got, err := eradicate(ctx, p.start, func(q *process) bool { return q.pid == p.pid })
+	if err != nil || len(got) != 1 || got[0].PID != p.pid {
+		t.Errorf("got %v, %v; want process %d", got, err, p.pid)
+	}
+	_ = cmd.Wait()
+}
+
+func TestOlderProcessesAreNoMembers(t *testing.T) {
+	cmd := sleeper(t)
+	p, err := look(cmd.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	self := func(q *process) bool { return q.pid == p.pid }
+	if got, err := eradicate(t.Context(), p.start+1, self); err != nil || len(got) != 0 {
+		t.Errorf("got %v, %v", got, err)
+	}
+	if _, err := look(p.pid); err != nil {
+		t.Errorf("the older process: %v", err)
 	}
 }
 
@@ -98,9 +110,9 @@ func sleeper(t *testing.T, env ...string) *exec.Cmd {
 	return cmd
 }
 
-func BenchmarkProcesses(b *testing.B) {
+func BenchmarkLook(b *testing.B) {
 	for b.Loop() {
-		if _, err := processes(); err != nil {
+		if _, err := processes(0, nil); err != nil {
 			b.Fatal(err)
 		}
 	}

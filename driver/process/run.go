@@ -42,10 +42,10 @@ func Run(ctx context.Context, c Command) (Result, error) {
 
 	result.Reason = ch.supervise(ctx, &c, streams)
 	result.Survivors = ch.tree.kill()
-	seen := ch.reap()
+	ended := ch.reap()
 	result.Stdout, result.Stderr = streams.drain()
 	result.Duration = time.Since(began)
-	if seen {
+	if ended && cmd.ProcessState != nil { // nil: the host reaped a child that is not its own
 		result.Code, result.Signal = cmd.ProcessState.ExitCode(), signalName(cmd.ProcessState)
 	}
 	return result, nil

@@ -75,16 +75,13 @@ func (t *tree) kill() []Survivor {
 	_ = unix.Kill(-t.pid, unix.SIGSTOP) // atomic: no member forks from here on, and all descendants keep their parents
 	ctx, cancel := context.WithTimeout(context.Background(), killLimit)
 	defer cancel()
-	survivors, _ := eradicate(ctx, t.member)
+	survivors, _ := eradicate(ctx, t.start, t.member)
 	_ = unix.Kill(-t.pid, unix.SIGKILL) // where /proc cannot be read, the group is all that can be reached
 	return survivors
 }
 
-// member says whether p is one of the tree by itself; eradicate adds the descendants.
+// member says whether p, which is no older than the child, is one of the tree by itself; eradicate adds the descendants.
 func (t *tree) member(p *process) bool {
-	if p.start < t.start {
-		return false // older than the child: spares most processes a closer look
-	}
 	return p.pid == t.pid || p.group == t.pid || p.session == t.pid || p.mark() == t.mark || p.locks() == t.limit ||
 		t.dir != "" && p.worksIn(t.dir)
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -33,7 +34,7 @@ func parse(t *testing.T, text string) *script.Driver {
 func task(t *testing.T) driver.Task {
 	return driver.Task{
 		Item: "i-1", Slug: "slug", Wave: "w-1", AttemptID: "a-1", Dir: t.TempDir(), AttemptDir: t.TempDir(), Round: 1,
-		Mark: "script-" + strings.ReplaceAll(t.Name(), "/", "-"), Environment: []string{"PATH=" + os.Getenv("PATH"), "GREETING=hello"},
+		Mark: "script-" + strconv.Itoa(os.Getpid()) + strings.ReplaceAll(t.Name(), "/", "-"), Environment: []string{"PATH=" + os.Getenv("PATH"), "GREETING=hello"},
 	}
 }
 

@@ -71,9 +71,12 @@ func Failure(ctx context.Context, r process.Result) error {
 		return nil
 	}
 	e := &driver.Error{Class: driver.Crashed}
-	if r.Signal != "" {
+	switch {
+	case r.Signal != "":
 		e.Message = "ended by " + r.Signal
-	} else {
+	case r.Code < 0:
+		e.Message = "its end was not seen"
+	default:
 		e.ExitCode, e.Message = &r.Code, fmt.Sprintf("exit code %d", r.Code)
 	}
 	if words := LastWords(r.Stderr, 1<<10); words != "" {
