@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -11,62 +12,41 @@ import (
 	"aesop/statestore"
 )
 
-// group is one transaction of the database that carries those of several callers, each in a savepoint.
+// group is one transaction of the database that carries those of several callers, each in a savepoint. It goes from hand to
+// hand; who has it may use it.
 type group struct {
 	conn    *conn
 	now     time.Time
 	members []*request
+	served  int           // members, and those whose own function failed
+	failure error         // of the database: nothing of the group may be kept
+	end     chan struct{} // gets one when the last caller is done
 
 	seq, oldSeq int64 // of the newest event: now, and before the group
-	rev, oldRev int64 // newest that was given out, also where it was rolled back, and before the group
 }
 
-// lead runs one group. Its caller has put the token into s.turn and entered the store.
-func (s *Store) lead() {
-	defer s.life.Leave()
-	defer func() { <-s.turn }()
-	unlock, err := s.gate.Lock(s.life.Context())
-	if err != nil {
-		if s.life.Context().Err() != nil {
-			err = statestore.ErrClosed
-		}
-		for _, r := range s.takeAll() {
-			r.finish(err)
-		}
-		return
+// lock waits at the gate until ctx or the store ends.
+func (s *Store) lock(ctx context.Context) (unlock func() error, err error) {
+	waiting, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(s.life.Context(), cancel)()
+	unlock, err = s.gate.Lock(waiting)
+	switch {
+	case err == nil:
+		return unlock, nil
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case waiting.Err() != nil:
+		return nil, statestore.ErrClosed
 	}
-	members, err := s.runGroup()
+	return nil, fmt.Errorf("update %s: %w", s.path, err)
+}
+
+// unlock opens the gate. What was committed is committed, also where that fails.
+func (s *Store) unlock(unlock func() error) {
 	if err := unlock(); err != nil {
 		s.log.Warn("the write lock of the state store was not released", zap.String("path", s.path), zap.Error(err))
 	}
-	for _, r := range members {
-		r.finish(err)
-	}
-}
-
-// runGroup runs those who wait and those who come while it runs, and commits. Its outcome is that of all members it returns.
-// Those whose own function failed are not among them; they have their answer.
-func (s *Store) runGroup() ([]*request, error) {
-	g, err := s.begin()
-	if err != nil {
-		return s.takeAll(), s.broken(err)
-	}
-	for range maxGroup {
-		r := s.take()
-		if r == nil {
-			break
-		}
-		if err := g.serve(r); err != nil {
-			return g.members, s.broken(err)
-		}
-	}
-	if err := g.commit(); err != nil {
-		return g.members, s.broken(err)
-	}
-	if g.seq > g.oldSeq {
-		s.change.Give()
-	}
-	return g.members, nil
 }
 
 // broken ends a transaction that went wrong: closing its connection rolls back whatever state it is in.
@@ -94,7 +74,7 @@ func (s *Store) begin() (*group, error) {
 		}
 		s.writer = c
 	}
-	g := &group{conn: s.writer}
+	g := &group{conn: s.writer, end: make(chan struct{}, 1)}
 	if _, err := g.conn.exec("BEGIN IMMEDIATE"); err != nil {
 		return nil, err
 	}
@@ -102,49 +82,52 @@ func (s *Store) begin() (*group, error) {
 	if g.oldSeq, g.now, err = s.newest(g.conn); err != nil {
 		return nil, err
 	}
-	if g.oldRev, err = g.conn.integer("SELECT rev FROM counter"); err != nil {
-		return nil, err
-	}
-	g.seq, g.rev = g.oldSeq, g.oldRev
+	g.seq = g.oldSeq
 	return g, nil
 }
 
-// serve runs one caller's function. Its error means that the group cannot go on.
-func (g *group) serve(r *request) error {
+// serve runs the function of a caller in the caller's own goroutine, where a panic of it belongs.
+func (g *group) serve(r *request, fn func(statestore.Tx) error) {
 	g.members = append(g.members, r)
-	seq := g.seq
-	if _, err := g.conn.exec("SAVEPOINT member"); err != nil {
-		return err
+	oldSeq := g.seq
+	if _, g.failure = g.conn.exec("SAVEPOINT member"); g.failure != nil {
+		return
 	}
 	t := &tx{conn: g.conn, group: g, now: g.now}
-	r.run <- t
-	err := <-r.ran
-	t.end()
-	if err == nil {
-		err = t.failure // what fn did not report
-	}
-	if err == nil {
-		_, err := g.conn.exec("RELEASE member")
-		return err
-	}
-	g.seq = seq
-	if _, err := g.conn.exec("ROLLBACK TO member"); err != nil {
-		return errors.Join(t.failure, err)
-	}
-	if _, err := g.conn.exec("RELEASE member"); err != nil {
-		return err
-	}
-	g.members = g.members[:len(g.members)-1]
-	r.finish(err)
-	return nil
+	err := errors.New("the function of the transaction did not return")
+	defer func() { // also when fn panics
+		t.end()
+		if err == nil {
+			err = t.failure // what fn did not report
+		}
+		if err == nil {
+			_, g.failure = g.conn.exec("RELEASE member")
+			return
+		}
+		g.seq = oldSeq
+		if _, g.failure = g.conn.exec("ROLLBACK TO member"); g.failure != nil {
+			g.failure = errors.Join(t.failure, g.failure)
+			return
+		}
+		if _, g.failure = g.conn.exec("RELEASE member"); g.failure != nil {
+			return
+		}
+		g.members = g.members[:len(g.members)-1]
+		r.done <- err
+	}()
+	err = fn(t)
 }
 
-func (g *group) commit() error {
-	if g.rev != g.oldRev {
-		if _, err := g.conn.exec("UPDATE counter SET rev = ?", g.rev); err != nil {
-			return err
-		}
+// commit makes the group durable. Its error is that of all members.
+func (s *Store) commit(g *group) error {
+	if g.failure == nil {
+		_, g.failure = g.conn.exec("COMMIT")
 	}
-	_, err := g.conn.exec("COMMIT")
-	return err
+	if g.failure != nil {
+		return s.broken(g.failure)
+	}
+	if g.seq > g.oldSeq {
+		s.change.Give()
+	}
+	return nil
 }

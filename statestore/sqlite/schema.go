@@ -16,8 +16,8 @@ const (
 )
 
 // schema makes an empty database. Keys and streams are text so that people can look with any SQLite program; text compares by
-// its bytes. An index on stream holds seq as well, so it orders the events of a stream. The counter outlives the records, so
-// that no revision is given twice.
+// its bytes. An index on stream holds seq as well, so it orders the events of a stream. The only row of deleted is the greatest
+// revision that a deleted record had: new records begin above it, so that no key has a revision twice.
 func schema() []string {
 	return []string{
 		"CREATE TABLE records (key TEXT NOT NULL PRIMARY KEY, value BLOB NOT NULL, rev INTEGER NOT NULL) STRICT",
@@ -25,8 +25,8 @@ func schema() []string {
 			"type TEXT NOT NULL, data BLOB NOT NULL, at INTEGER NOT NULL) STRICT",
 		"CREATE INDEX events_stream ON events (stream)",
 		"CREATE UNIQUE INDEX events_id ON events (stream, id) WHERE id <> ''",
-		"CREATE TABLE counter (rev INTEGER NOT NULL) STRICT",
-		"INSERT INTO counter VALUES (0)",
+		"CREATE TABLE deleted (rev INTEGER NOT NULL) STRICT",
+		"INSERT INTO deleted VALUES (0)",
 		fmt.Sprintf("PRAGMA application_id = %d", applicationID),
 		fmt.Sprintf("PRAGMA user_version = %d", schemaVersion),
 	}

@@ -43,12 +43,12 @@ type Store struct {
 	change *backend.Signal
 	latest atomic.Int64 // newest time given out, so that Now never goes back
 
-	turn   chan struct{} // holds a token while a group runs; who put it there owns writer
-	writer *conn         // nil after a failure, until the next group dials anew
+	writer *conn // belongs to who leads; nil after a failure, until the next group dials anew
 
-	mu    sync.Mutex
-	queue []*request // callers of Update that no group has taken yet
-	idle  []*conn    // readers
+	mu      sync.Mutex
+	leading bool       // somebody leads a group or was called to
+	queue   []*request // callers of Update that wait to lead or to join
+	idle    []*conn    // readers
 }
 
 var _ statestore.Store = (*Store)(nil)
@@ -70,7 +70,6 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 		log:    c.Logger,
 		life:   backend.NewLife(),
 		change: backend.NewSignal(),
-		turn:   make(chan struct{}, 1),
 	}
 	if s.clock == nil {
 		s.clock = time.Now

@@ -67,25 +67,42 @@ func (t *tx) Put(k statestore.Key, value []byte, ifRev statestore.Rev) (statesto
 	if err := checkName("key", string(k)); err != nil {
 		return 0, fmt.Errorf("put: %w", err)
 	}
-	if ifRev != statestore.Any {
+	if ifRev == statestore.Any {
 		rev, err := t.rev(k)
 		if err != nil {
 			return 0, t.fail("put", string(k), err)
 		}
-		if uint64(ifRev) != uint64(rev) {
-			return 0, &statestore.ConflictError{What: string(k), Want: uint64(ifRev), Got: uint64(rev)}
-		}
+		ifRev = statestore.Rev(rev)
 	}
 	if value == nil {
 		value = []byte{} // nil would be a null
 	}
-	t.group.rev++
-	_, err := t.conn.exec("INSERT INTO records VALUES (?, ?, ?) "+
-		"ON CONFLICT (key) DO UPDATE SET value = excluded.value, rev = excluded.rev", string(k), value, t.group.rev)
+	rev, written, err := t.write(k, value, int64(ifRev))
 	if err != nil {
 		return 0, t.fail("put", string(k), err)
 	}
-	return statestore.Rev(t.group.rev), nil
+	if written == 0 {
+		rev, err := t.rev(k)
+		if err != nil {
+			return 0, t.fail("put", string(k), err)
+		}
+		return 0, &statestore.ConflictError{What: string(k), Want: uint64(ifRev), Got: uint64(rev)}
+	}
+	return statestore.Rev(rev), nil
+}
+
+// write writes nothing where the record has another revision than it should; comparing in the query saves one more.
+func (t *tx) write(k statestore.Key, value []byte, ifRev int64) (rev, written int64, err error) {
+	if ifRev != 0 {
+		written, err = t.conn.exec("UPDATE records SET value = ?, rev = rev + 1 WHERE key = ? AND rev = ?", value, string(k), ifRev)
+		return ifRev + 1, written, err
+	}
+	deleted, err := t.conn.integer("SELECT rev FROM deleted")
+	if err != nil {
+		return 0, 0, err
+	}
+	written, err = t.conn.exec("INSERT INTO records VALUES (?, ?, ?) ON CONFLICT DO NOTHING", string(k), value, deleted+1)
+	return deleted + 1, written, err
 }
 
 func (t *tx) Delete(k statestore.Key, ifRev statestore.Rev) error {
@@ -102,6 +119,9 @@ func (t *tx) Delete(k statestore.Key, ifRev statestore.Rev) error {
 		return &statestore.ConflictError{What: string(k), Want: uint64(ifRev), Got: uint64(rev)}
 	}
 	if _, err := t.conn.exec("DELETE FROM records WHERE key = ?", string(k)); err != nil {
+		return t.fail("delete", string(k), err)
+	}
+	if _, err := t.conn.exec("UPDATE deleted SET rev = max(rev, ?)", rev); err != nil {
 		return t.fail("delete", string(k), err)
 	}
 	return nil

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"aesop/statestore"
@@ -11,32 +10,16 @@ import (
 // maxGroup bounds how long one process keeps the gate.
 const maxGroup = 256
 
-// request is a call of Update on its way through a group. Its function runs in its caller's goroutine, where a panic belongs.
+// request is a call of Update that waits for its turn.
 type request struct {
-	run     chan *tx   // the group hands over the transaction
-	ran     chan error // and gets it back with what the function returned
-	done    chan struct{}
-	outcome error // readable once done is closed
+	run  chan *group // gets the group to be a member of, or nil: the turn to lead one
+	done chan error  // gets the outcome of a member
 }
 
-var errAborted = errors.New("the transaction's function did not return")
+func newRequest() *request { return &request{run: make(chan *group, 1), done: make(chan error, 1)} }
 
-func (r *request) finish(err error) {
-	r.outcome = err
-	close(r.done)
-}
-
-func (r *request) finished() bool {
-	select {
-	case <-r.done:
-		return true
-	default:
-		return false
-	}
-}
-
-// Update implements statestore.Store. When ctx ends before fn began, fn is not run; from then on the call waits for the
-// outcome.
+// Update implements statestore.Store. Callers queue in order: the first leads a group, which those who wait then join. When
+// ctx ends before fn began, fn is not run; from then on the call waits for the outcome.
 func (s *Store) Update(ctx context.Context, fn func(statestore.Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -45,54 +28,45 @@ func (s *Store) Update(ctx context.Context, fn func(statestore.Tx) error) error 
 		return statestore.ErrClosed
 	}
 	defer s.life.Leave()
-	r := &request{run: make(chan *tx), ran: make(chan error, 1), done: make(chan struct{})}
-	s.enqueue(r)
-	ended, closed := ctx.Done(), s.life.Done()
-	for {
-		select {
-		case t := <-r.run:
-			call(ctx, r, fn, t)
-			ended, closed = nil, nil
-		case <-r.done:
-			return r.outcome
-		case s.turn <- struct{}{}:
-			// Nobody leads. The group runs in a goroutine of its own, so that this call can be a member like all others.
-			if r.finished() || !s.life.Enter() {
-				<-s.turn
-				continue
-			}
-			go s.lead()
-		case <-ended:
-			if s.withdraw(r) {
-				return ctx.Err()
-			}
-			ended = nil
-		case <-closed:
-			if s.withdraw(r) {
-				return statestore.ErrClosed
-			}
-			closed = nil
+	r := s.enqueue()
+	if r == nil {
+		return s.lead(ctx, fn)
+	}
+	var g *group
+	select {
+	case g = <-r.run:
+	case <-ctx.Done():
+		if s.withdraw(r) {
+			return ctx.Err()
 		}
+		g = <-r.run // it was called at the same moment
+	case <-s.life.Done():
+		if s.withdraw(r) {
+			return statestore.ErrClosed
+		}
+		g = <-r.run
 	}
+	if g == nil {
+		return s.lead(ctx, fn)
+	}
+	s.join(ctx, g, r, fn)
+	return <-r.done
 }
 
-func call(ctx context.Context, r *request, fn func(statestore.Tx) error, t *tx) {
-	err := errAborted // a panic leaves it
-	defer func() { r.ran <- err }()
-	if ended := ctx.Err(); ended != nil {
-		err = ended
-		return
-	}
-	err = fn(t)
-}
-
-func (s *Store) enqueue(r *request) {
+// enqueue joins the queue, or returns nil where nobody leads and the caller is to.
+func (s *Store) enqueue() *request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if !s.leading {
+		s.leading = true
+		return nil
+	}
+	r := newRequest()
 	s.queue = append(s.queue, r)
+	return r
 }
 
-// withdraw takes a request back unless a group has it.
+// withdraw leaves the queue, unless the request was called already.
 func (s *Store) withdraw(r *request) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -104,23 +78,63 @@ func (s *Store) withdraw(r *request) bool {
 	return true
 }
 
-// take takes the first request of the queue, or nil.
-func (s *Store) take() *request {
+// call gives a group, or the lead, to the first of the queue.
+func (s *Store) call(g *group) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.queue) == 0 {
-		return nil
+		s.leading = g != nil
+		return false
 	}
-	r := s.queue[0]
+	s.queue[0].run <- g
 	s.queue = slices.Delete(s.queue, 0, 1)
-	return r
+	return true
 }
 
-// takeAll takes the whole queue.
-func (s *Store) takeAll() []*request {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	all := s.queue
-	s.queue = nil
-	return all
+// lead begins a group, is its first member, waits for the others, and commits.
+func (s *Store) lead(ctx context.Context, fn func(statestore.Tx) error) (err error) {
+	defer s.call(nil)
+	unlock, err := s.lock(ctx)
+	if err != nil {
+		return err
+	}
+	g, err := s.begin()
+	if err != nil {
+		s.unlock(unlock)
+		return s.broken(err)
+	}
+	r := newRequest()
+	defer func() { // also when fn panics: the others are not to suffer
+		if s.pass(g) {
+			<-g.end
+		}
+		outcome := s.commit(g)
+		s.unlock(unlock)
+		for _, member := range g.members {
+			member.done <- outcome
+		}
+		err = <-r.done
+	}()
+	g.serve(r, fn)
+	return nil
+}
+
+// join runs fn as a member of the group and hands the group on.
+func (s *Store) join(ctx context.Context, g *group, r *request, fn func(statestore.Tx) error) {
+	defer func() {
+		if !s.pass(g) {
+			g.end <- struct{}{}
+		}
+	}()
+	if err := ctx.Err(); err != nil {
+		r.done <- err
+		return
+	}
+	g.serve(r, fn)
+}
+
+// pass hands the group to the next caller, or says that it is full, that it failed, or that nobody waits.
+func (s *Store) pass(g *group) bool {
+	g.served++
+	return g.served < maxGroup && g.failure == nil && s.call(g)
 }
