@@ -16,9 +16,12 @@ func itemList(root document.Node) (document.Node, error) {
 	if root.Kind() == "array" {
 		return root, nil
 	}
+	if root.Kind() != "object" {
+		return root, root.Errorf("shape", "must be an object with items, or an array")
+	}
 	members, err := root.Object()
 	if err != nil {
-		return root, root.Errorf("shape", "must be an object with items, or an array")
+		return root, err
 	}
 	var list *document.Node
 	for _, m := range members {

@@ -59,10 +59,11 @@ func Parse(file string, data []byte) (*Document, error) {
 	if offset := tooDeep(text); offset >= 0 {
 		return nil, &Error{Code: "syntax", File: file, Line: d.line(offset), Message: fmt.Sprintf("more than %d levels deep", maxDepth)}
 	}
+	ended := text
 	if !bytes.HasSuffix(text, []byte("\n")) {
-		text = append(slices.Clip(text), '\n') // the parser wants every line comment ended, even on the last line
+		ended = append(slices.Clip(text), '\n') // the parser wants every line comment ended, even on the last line
 	}
-	if d.root, err = hujson.Parse(text); err != nil {
+	if d.root, err = hujson.Parse(ended); err != nil {
 		return nil, syntaxError(file, text, err)
 	}
 	return d, nil
@@ -143,6 +144,7 @@ func syntaxError(file string, text []byte, err error) error {
 	var line, column int
 	if n, _ := fmt.Sscanf(message, "line %d, column %d:", &line, &column); n == 2 {
 		_, message, _ = strings.Cut(message, ": ")
+		line = min(line, 1+bytes.Count(text, []byte("\n"))) // the parser may have seen one more
 	}
 	hint := fmt.Sprintf("look at column %d", column)
 	if line >= 1+bytes.Count(bytes.TrimRight(text, "\r\n\t "), []byte("\n")) && strings.Contains(message, "EOF") {
