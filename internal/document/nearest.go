@@ -2,11 +2,12 @@ package document
 
 import "strings"
 
-// Nearest returns the candidate that word is most likely a misspelling of, or "" where none is close.
+// Nearest returns the candidate that word is most likely a misspelling of, or "" where none is close or has a letter of it.
 func Nearest(word string, candidates []string) string {
 	best, bestDistance := "", 1+len(word)/3
 	for _, c := range candidates {
-		if d := distance(strings.ToLower(word), strings.ToLower(c)); d <= bestDistance && (best == "" || d < bestDistance) {
+		d := distance(strings.ToLower(word), strings.ToLower(c))
+		if d < max(len(word), len(c)) && (d < bestDistance || best == "" && d == bestDistance) {
 			best, bestDistance = c, d
 		}
 	}
