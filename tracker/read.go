@@ -103,15 +103,15 @@ type field func(item *Item, n document.Node) error
 func itemFields(name string) field {
 	switch name {
 	case "id":
-		return text(func(i *Item) *string { return &i.ID })
+		return textField(func(i *Item) *string { return &i.ID })
 	case "slug":
-		return text(func(i *Item) *string { return &i.Slug })
+		return textField(func(i *Item) *string { return &i.Slug })
 	case "title":
-		return text(func(i *Item) *string { return &i.Title })
+		return textField(func(i *Item) *string { return &i.Title })
 	case "status":
 		return func(i *Item, n document.Node) error { s, err := n.Text(); i.Status = Status(s); return err }
 	case "statusReason":
-		return text(func(i *Item) *string { return &i.StatusReason })
+		return textField(func(i *Item) *string { return &i.StatusReason })
 	case "priority":
 		return readPriority
 	case "createdAt":
@@ -119,25 +119,25 @@ func itemFields(name string) field {
 	case "ownsFiles":
 		return readOwnsFiles
 	case "prompt":
-		return text(func(i *Item) *string { return &i.Prompt })
+		return textField(func(i *Item) *string { return &i.Prompt })
 	case "testCmd":
 		return readCommand
 	case "workDir":
 		return readWorkDir
 	case "repo":
-		return text(func(i *Item) *string { return &i.Repo })
+		return textField(func(i *Item) *string { return &i.Repo })
 	case "dependsOn":
-		return texts(func(i *Item) *[]string { return &i.DependsOn })
+		return textsField(func(i *Item) *[]string { return &i.DependsOn })
 	case "acceptanceCriteria":
-		return texts(func(i *Item) *[]string { return &i.AcceptanceCriteria })
+		return textsField(func(i *Item) *[]string { return &i.AcceptanceCriteria })
 	case "model":
-		return text(func(i *Item) *string { return &i.Model })
+		return textField(func(i *Item) *string { return &i.Model })
 	case "notes":
-		return text(func(i *Item) *string { return &i.Notes })
+		return textField(func(i *Item) *string { return &i.Notes })
 	case "attempts":
-		return count(func(i *Item) *int { return &i.Attempts })
+		return countField(func(i *Item) *int { return &i.Attempts })
 	case "epoch":
-		return count(func(i *Item) *int { return &i.Epoch })
+		return countField(func(i *Item) *int { return &i.Epoch })
 	case "claim":
 		return readClaim
 	case "shipped":
@@ -174,15 +174,15 @@ func parseItem(n document.Node) (Item, error) {
 	return item, nil
 }
 
-func text(at func(*Item) *string) field {
+func textField(at func(*Item) *string) field {
 	return func(i *Item, n document.Node) (err error) { *at(i), err = n.Text(); return err }
 }
 
-func texts(at func(*Item) *[]string) field {
+func textsField(at func(*Item) *[]string) field {
 	return func(i *Item, n document.Node) (err error) { *at(i), err = n.Strings(); return err }
 }
 
-func count(at func(*Item) *int) field {
+func countField(at func(*Item) *int) field {
 	return func(i *Item, n document.Node) error {
 		v, err := n.Int()
 		if err == nil && (v < 0 || v > 1<<31-1) {

@@ -1,7 +1,6 @@
 package tracker
 
 import (
-	"bytes"
 	"errors"
 	"os"
 
@@ -25,13 +24,13 @@ func takePlace(pending *renameio.PendingFile, path string, old, data []byte) err
 	}
 	expected, placed := old, data
 	for round := range maxRounds {
-		out, err := os.ReadFile(temp)
-		if err == nil && bytes.Equal(out, expected) {
+		if holds(temp, expected) {
 			if round == 0 {
 				return nil
 			}
 			return errSaved
 		}
+		out, _ := os.ReadFile(temp) // what cannot be read is put back unseen
 		switch cameOut, err := putBack(temp, path); {
 		case err != nil:
 			return &strandedError{path: temp, cause: err}

@@ -12,7 +12,7 @@ import (
 )
 
 // replace puts data in the place of the file at path, durably, if its content is still old; else it returns errSaved.
-func replace(path string, old, data []byte) (err error) {
+func replace(path string, old, data []byte, sync func(*os.File) error) (err error) {
 	dir := filepath.Dir(path)
 	pending, err := renameio.NewPendingFile(path, renameio.WithTempDir(dir), renameio.WithExistingPermissions())
 	if err != nil {
@@ -28,13 +28,13 @@ func replace(path string, old, data []byte) (err error) {
 	if _, err := pending.Write(data); err != nil {
 		return err
 	}
-	if err := pending.Sync(); err != nil {
-		return err
+	if err := sync(pending.File); err != nil {
+		return fmt.Errorf("sync %s: %w", pending.Name(), err)
 	}
 	if err := takePlace(pending, path, old, data); err != nil {
 		return err
 	}
-	return syncDir(dir)
+	return syncDir(dir, sync)
 }
 
 // strandedError says that a save by somebody else was displaced and could not be put back. The save is kept.
@@ -48,13 +48,13 @@ func (e *strandedError) Error() string {
 }
 
 // syncDir makes the names in a directory durable.
-func syncDir(dir string) error {
+func syncDir(dir string, sync func(*os.File) error) error {
 	d, err := os.Open(dir)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(d.Sync(), d.Close()); err != nil {
-		return fmt.Errorf("sync directory: %w", err)
+	if err := errors.Join(sync(d), d.Close()); err != nil {
+		return fmt.Errorf("sync %s: %w", dir, err)
 	}
 	return nil
 }
@@ -62,7 +62,7 @@ func syncDir(dir string) error {
 // renameOver renames the pending file over path after a last look. A save between look and rename would be lost, which only
 // an exchange can prevent.
 func renameOver(pending *renameio.PendingFile, path string, old []byte) error {
-	if now, err := os.ReadFile(path); err != nil || string(now) != string(old) {
+	if !holds(path, old) {
 		return errSaved
 	}
 	return pending.CloseAtomicallyReplace()

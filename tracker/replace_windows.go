@@ -1,7 +1,6 @@
 package tracker
 
 import (
-	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -9,13 +8,13 @@ import (
 
 // replace puts data in the place of the file at path if its content is still old; else it returns errSaved. Windows has
 // nothing to sync a directory with: the file's own data are on disk before the rename.
-func replace(path string, old, data []byte) error {
+func replace(path string, old, data []byte, sync func(*os.File) error) error {
 	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"*")
 	if err != nil {
 		return err
 	}
 	_, err = temp.Write(data)
-	err = errors.Join(err, temp.Sync(), temp.Close())
+	err = errors.Join(err, sync(temp), temp.Close())
 	if err == nil {
 		err = renameOver(temp.Name(), path, old)
 	}
@@ -26,7 +25,7 @@ func replace(path string, old, data []byte) error {
 }
 
 func renameOver(temp, path string, old []byte) error {
-	if now, err := os.ReadFile(path); err != nil || !bytes.Equal(now, old) {
+	if !holds(path, old) {
 		return errSaved
 	}
 	return os.Rename(temp, path)

@@ -1,5 +1,17 @@
 // Package tracker is the backlog: items, what may be asked of them, who owns which paths, and the claims that keep two workers
-// from taking one item. The file tracker keeps all of it in a JSON file that people edit.
+// from taking one item.
+//
+// A worker reads a Backlog, lets Intake choose items that do not stand in each other's way, and claims them:
+//
+//	backlog, err := file.Backlog(ctx)
+//	selection := tracker.Intake(backlog, tracker.IntakeOptions{Now: time.Now(), Max: 5, InBase: inBase})
+//	claims, err := file.Claim(ctx, tracker.Holder{Wave: wave, Owner: "ann"}, 15*time.Minute, wants(selection)...)
+//
+// A claim is a token and a lease. The token is the holder's secret, and the only proof of holding: names are for people. While
+// the worker works, it renews; in the end it settles. What a lapsed claim's holder may still do, and what everybody else may,
+// is a table (Decide).
+//
+// File keeps all of it in a JSON file that people edit beside it. Other trackers prove themselves with package trackertest.
 package tracker
 
 import (
@@ -23,8 +35,9 @@ type Tracker interface {
 	// Renew moves the end of the leases. A lapsed claim that nobody took is still its holder's. *LostError names those that
 	// are lost; the others are renewed all the same.
 	Renew(ctx context.Context, lease time.Duration, held ...Claim) error
-	// Settle ends claims by their token, each by one of Complete, Fail, Block, Release, in one write. A settlement that
-	// was already made is no error. *LostError names those whose token holds nothing; the others are settled all the same.
+	// Settle ends claims by their token, each by one of Complete, Fail, Block, Release, in one write. *LostError names those
+	// whose token holds nothing; the others are settled all the same. A Complete that was already made with the same wave and
+	// commit is no error. Other settlements leave no trace to be told by: repeated, they may be lost.
 	Settle(ctx context.Context, ends ...Settlement) error
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -38,7 +39,7 @@ func (f *File) update(ctx context.Context, decide func(*snapshot) (*snapshot, er
 		if err != nil || next == nil || bytes.Equal(next.data, s.data) {
 			return err
 		}
-		if err = replace(f.path, s.data, next.data); err == nil {
+		if err = replace(f.path, s.data, next.data, f.sync); err == nil {
 			f.remember(next)
 			return nil
 		}
@@ -47,6 +48,26 @@ func (f *File) update(ctx context.Context, decide func(*snapshot) (*snapshot, er
 		}
 	}
 	return fmt.Errorf("write %s, %d times: %w", f.name, maxRounds, errSaved)
+}
+
+// holds says whether the file at path has exactly this content. It reads no more than it has to, and keeps nothing.
+func holds(path string, content []byte) bool {
+	file, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	buffer := make([]byte, 64<<10)
+	for {
+		n, err := file.Read(buffer)
+		if n > len(content) || !bytes.Equal(buffer[:n], content[:n]) {
+			return false
+		}
+		content = content[n:]
+		if err != nil {
+			return err == io.EOF && len(content) == 0
+		}
+	}
 }
 
 // staleAfter is how old a temporary file must be to be taken for a dead writer's. A live one exists for milliseconds.

@@ -1,6 +1,7 @@
 package document
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -88,7 +89,7 @@ func (n Node) Object() ([]Member, error) {
 	seen := make(map[string]int, len(object.Members))
 	for i := range object.Members {
 		m := &object.Members[i]
-		name := m.Name.Value.(hujson.Literal).String()
+		name := literalText(m.Name.Value.(hujson.Literal))
 		child := Node{doc: n.doc, value: &m.Value, field: joinField(n.field, name)}
 		line := n.doc.line(m.Name.StartOffset)
 		if first, twice := seen[name]; twice {
@@ -121,7 +122,15 @@ func (n Node) Text() (string, error) {
 	if err := n.want("string"); err != nil {
 		return "", err
 	}
-	return n.value.Value.(hujson.Literal).String(), nil
+	return literalText(n.value.Value.(hujson.Literal)), nil
+}
+
+// literalText is the text of a string that was parsed. Most have no escapes and need no second look.
+func literalText(quoted hujson.Literal) string {
+	if bytes.IndexByte(quoted, '\\') < 0 {
+		return string(quoted[1 : len(quoted)-1])
+	}
+	return quoted.String()
 }
 
 // Strings returns an array of strings.
