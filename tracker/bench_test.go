@@ -12,8 +12,8 @@ import (
 	"aesop/tracker/trackertest"
 )
 
-// BenchmarkClaimAndRelease is two durable writes of a backlog of 1,000 items.
-func BenchmarkClaimAndRelease(b *testing.B) {
+// thousandItems is a directory with a backlog of about 500 KB.
+func thousandItems(b *testing.B) string {
 	items := make([]tracker.Item, 1000)
 	for i := range items {
 		items[i] = trackertest.Item(fmt.Sprintf("i%d", i))
@@ -21,6 +21,12 @@ func BenchmarkClaimAndRelease(b *testing.B) {
 	}
 	dir := b.TempDir()
 	write(b, filepath.Join(dir, "tracker.json"), encode(b, items...))
+	return dir
+}
+
+// BenchmarkClaimAndRelease is two durable writes of a backlog of 1,000 items.
+func BenchmarkClaimAndRelease(b *testing.B) {
+	dir := thousandItems(b)
 	f := openAt(b, dir, nil)
 	for b.Loop() {
 		claims, err := f.Claim(b.Context(), tracker.Holder{Wave: "w", Owner: "o"}, time.Hour, tracker.Want{ID: "i500"})
@@ -35,13 +41,7 @@ func BenchmarkClaimAndRelease(b *testing.B) {
 
 // BenchmarkRead is what a new process does first.
 func BenchmarkRead(b *testing.B) {
-	items := make([]tracker.Item, 1000)
-	for i := range items {
-		items[i] = trackertest.Item(fmt.Sprintf("i%d", i))
-		items[i].Prompt = strings.Repeat("words ", 50)
-	}
-	dir := b.TempDir()
-	write(b, filepath.Join(dir, "tracker.json"), encode(b, items...))
+	dir := thousandItems(b)
 	for b.Loop() {
 		if _, err := openAt(b, dir, nil).Backlog(b.Context()); err != nil {
 			b.Fatal(err)

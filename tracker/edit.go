@@ -13,7 +13,8 @@ import (
 // members, line ends, indentation and trailing commas stay. Each function takes a text whose outermost value is the object or
 // array, and returns a new text.
 
-// setMember gives the member the JSON value; it is added after the last one, in the layout of its neighbours, where the object has no such member.
+// setMember gives the member the JSON value. Where the object has no such member, it is added after the last one, in the
+// layout of its neighbours.
 func setMember(text []byte, name, value string) ([]byte, error) {
 	members, closing, err := objectParts(text)
 	if err != nil {

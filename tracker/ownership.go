@@ -46,7 +46,8 @@ func ParseOwnership(entries []string) (Ownership, error) {
 	owned := Ownership{patterns: make([]pattern, len(entries))}
 	for i, entry := range entries {
 		if strings.TrimSpace(entry) == "" {
-			return Ownership{}, &OwnershipError{Reason: InvalidOwnsFilesEntries, Detail: fmt.Sprintf("entry %d is empty or not a string", i+1)}
+			detail := fmt.Sprintf("entry %d is empty or not a string", i+1)
+			return Ownership{}, &OwnershipError{Reason: InvalidOwnsFilesEntries, Detail: detail}
 		}
 		p, err := parsePattern(entry)
 		if err != nil {

@@ -33,7 +33,9 @@ func rewrite(text []byte, from, to Item) ([]byte, error) {
 		e.remove("claim")
 	case to.Claim != nil && (from.Claim == nil || *from.Claim != *to.Claim):
 		c := to.Claim
-		e.setObject("claim", []member{{"wave", c.Wave}, {"owner", c.Owner}, {"attempt", c.Attempt}, {"leaseUntil", formatTime(c.LeaseUntil)}})
+		e.setObject("claim", []member{
+			{"wave", c.Wave}, {"owner", c.Owner}, {"attempt", c.Attempt}, {"leaseUntil", formatTime(c.LeaseUntil)},
+		})
 	}
 	return e.text, e.err
 }

@@ -73,7 +73,8 @@ func holds(path string, content []byte) bool {
 // staleAfter is how old a temporary file must be to be taken for a dead writer's. A live one exists for milliseconds.
 const staleAfter = time.Hour
 
-// sweep removes temporary files that writers left beside the backlog when they were killed. It takes the lock only where there is one.
+// sweep removes temporary files that writers left beside the backlog when they were killed. It takes the lock only where there
+// is something to remove.
 func (f *File) sweep() error {
 	stale := f.staleFiles()
 	if len(stale) == 0 {

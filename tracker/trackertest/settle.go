@@ -54,7 +54,8 @@ func testComplete(t *testing.T, open Open) {
 	if err := f.tracker.Settle(t.Context(), done, done); err == nil {
 		t.Error("one item was settled twice in a call")
 	}
-	if err := f.tracker.Settle(t.Context(), done, tracker.Settlement{ID: "b", Token: claims[1].Token, Request: tracker.Reopen}); err == nil {
+	reopen := tracker.Settlement{ID: "b", Token: claims[1].Token, Request: tracker.Reopen}
+	if err := f.tracker.Settle(t.Context(), done, reopen); err == nil {
 		t.Error("reopen was accepted as a settlement")
 	}
 	if f.revision() != before {
@@ -112,7 +113,9 @@ func testOperate(t *testing.T, open Open) {
 			t.Errorf("%v: error is %v, want a conflict on %s", orders, err, orders[1].ID)
 		}
 	}
-	for _, order := range []tracker.Order{{ID: "c", Request: tracker.Finalize}, {ID: "c", Request: tracker.Finalize, Status: tracker.Todo}, {ID: "c", Request: tracker.Fail}} {
+	for _, order := range []tracker.Order{
+		{ID: "c", Request: tracker.Finalize}, {ID: "c", Request: tracker.Finalize, Status: tracker.Todo}, {ID: "c", Request: tracker.Fail},
+	} {
 		if err := operator.Operate(t.Context(), order); err == nil {
 			t.Errorf("%v was accepted", order)
 		}
