@@ -12,15 +12,12 @@ import (
 	"aesop/statestore"
 )
 
-// group is one transaction of the database that carries those of several callers, each in a savepoint. It goes from hand to
-// hand; who has it may use it.
+// group is one transaction of the database that carries those of several callers, each in a savepoint.
 type group struct {
 	conn    *conn
 	now     time.Time
 	members []*request
-	served  int           // members, and those whose own function failed
-	failure error         // of the database: nothing of the group may be kept
-	end     chan struct{} // gets one when the last caller is done
+	failure error // of the database: nothing of the group may be kept
 
 	seq, oldSeq int64 // of the newest event: now, and before the group
 }
@@ -74,7 +71,7 @@ func (s *Store) begin() (*group, error) {
 		}
 		s.writer = c
 	}
-	g := &group{conn: s.writer, end: make(chan struct{}, 1)}
+	g := &group{conn: s.writer}
 	if _, err := g.conn.exec("BEGIN IMMEDIATE"); err != nil {
 		return nil, err
 	}
@@ -86,7 +83,8 @@ func (s *Store) begin() (*group, error) {
 	return g, nil
 }
 
-// serve runs the function of a caller in the caller's own goroutine, where a panic of it belongs.
+// serve runs fn for a request. A request whose fn failed has its answer then; the others are members, whose answer is that of
+// the commit.
 func (g *group) serve(r *request, fn func(statestore.Tx) error) {
 	g.members = append(g.members, r)
 	oldSeq := g.seq
@@ -94,7 +92,7 @@ func (g *group) serve(r *request, fn func(statestore.Tx) error) {
 		return
 	}
 	t := &tx{conn: g.conn, group: g, now: g.now}
-	err := errors.New("the function of the transaction did not return")
+	err := errNoReturn
 	defer func() { // also when fn panics
 		t.end()
 		if err == nil {

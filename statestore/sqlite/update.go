@@ -2,7 +2,11 @@ package sqlite
 
 import (
 	"context"
+	"errors"
+	"runtime/debug"
 	"slices"
+
+	"go.uber.org/zap"
 
 	"aesop/statestore"
 )
@@ -10,16 +14,19 @@ import (
 // maxGroup bounds how long one process keeps the gate.
 const maxGroup = 256
 
-// request is a call of Update that waits for its turn.
+// request is a call of Update that waits for a leader to serve it or for its turn to lead.
 type request struct {
-	run  chan *group // gets the group to be a member of, or nil: the turn to lead one
-	done chan error  // gets the outcome of a member
+	fn       func(statestore.Tx) error
+	lead     chan struct{}
+	done     chan error // gets the outcome of fn and its group
+	panicked any        // of fn, to go on in the goroutine of the call; readable after done
 }
 
-func newRequest() *request { return &request{run: make(chan *group, 1), done: make(chan error, 1)} }
+var errNoReturn = errors.New("the function of the transaction did not return")
 
-// Update implements statestore.Store. Callers queue in order: the first leads a group, which those who wait then join. When
-// ctx ends before fn began, fn is not run; from then on the call waits for the outcome.
+// Update implements statestore.Store. Callers queue in order: the first leads a group, in which it runs the functions of those
+// who wait, in its own goroutine. A panic of fn goes on in the goroutine of its call. When ctx ends before fn began, fn is not
+// run; from then on the call waits for the outcome.
 func (s *Store) Update(ctx context.Context, fn func(statestore.Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -28,45 +35,95 @@ func (s *Store) Update(ctx context.Context, fn func(statestore.Tx) error) error 
 		return statestore.ErrClosed
 	}
 	defer s.life.Leave()
-	r := s.enqueue()
-	if r == nil {
-		return s.lead(ctx, fn)
+	r := &request{fn: fn, lead: make(chan struct{}, 1), done: make(chan error, 1)}
+	if s.enqueue(r) {
+		return s.lead(ctx, r)
 	}
-	var g *group
+	var gaveUp error
 	select {
-	case g = <-r.run:
+	case <-r.lead:
+		return s.lead(ctx, r)
+	case err := <-r.done:
+		return r.outcome(err)
 	case <-ctx.Done():
-		if s.withdraw(r) {
-			return ctx.Err()
-		}
-		g = <-r.run // it was called at the same moment
+		gaveUp = ctx.Err()
 	case <-s.life.Done():
-		if s.withdraw(r) {
-			return statestore.ErrClosed
-		}
-		g = <-r.run
+		gaveUp = statestore.ErrClosed
 	}
-	if g == nil {
-		return s.lead(ctx, fn)
+	if s.withdraw(r) {
+		return gaveUp
 	}
-	s.join(ctx, g, r, fn)
-	return <-r.done
+	select { // it was called at the same moment
+	case <-r.lead:
+		s.call()
+		return gaveUp
+	case err := <-r.done:
+		return r.outcome(err)
+	}
 }
 
-// enqueue joins the queue, or returns nil where nobody leads and the caller is to.
-func (s *Store) enqueue() *request {
+func (r *request) outcome(err error) error {
+	if r.panicked != nil {
+		panic(r.panicked)
+	}
+	return err
+}
+
+// lead begins a group, runs its own function and those of all who wait, and commits.
+func (s *Store) lead(ctx context.Context, own *request) (err error) {
+	defer s.call()
+	unlock, err := s.lock(ctx)
+	if err != nil {
+		return err
+	}
+	g, err := s.begin()
+	if err != nil {
+		s.unlock(unlock)
+		return s.broken(err)
+	}
+	defer func() { // also when the function panics: the others are not to suffer
+		for range maxGroup - 1 {
+			r := s.take(g)
+			if r == nil {
+				break
+			}
+			g.serve(r, func(tx statestore.Tx) error { return s.guard(r, tx) })
+		}
+		outcome := s.commit(g)
+		s.unlock(unlock)
+		for _, member := range g.members {
+			member.done <- outcome
+		}
+		err = <-own.done
+	}()
+	g.serve(own, own.fn)
+	return nil
+}
+
+// guard runs the function of another call and keeps a panic for it.
+func (s *Store) guard(r *request, tx statestore.Tx) (err error) {
+	err = errNoReturn
+	defer func() {
+		if r.panicked = recover(); r.panicked != nil {
+			s.log.Error("a function of Update panicked", zap.Any("panic", r.panicked), zap.ByteString("stack", debug.Stack()))
+		}
+	}()
+	return r.fn(tx)
+}
+
+// enqueue joins the queue, or says that nobody leads and the caller is to.
+func (s *Store) enqueue(r *request) (lead bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.leading {
 		s.leading = true
-		return nil
+		return true
 	}
-	r := newRequest()
 	s.queue = append(s.queue, r)
-	return r
+	return false
 }
 
-// withdraw leaves the queue, unless the request was called already.
+// withdraw leaves the queue, unless the request was taken or called already.
 func (s *Store) withdraw(r *request) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -78,63 +135,33 @@ func (s *Store) withdraw(r *request) bool {
 	return true
 }
 
-// call gives a group, or the lead, to the first of the queue.
-func (s *Store) call(g *group) bool {
+// take takes the first of the queue into the group, or returns nil where the group cannot go on or nobody waits.
+func (s *Store) take(g *group) *request {
+	if g.failure != nil {
+		return nil
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.shift()
+}
+
+// call lets the first of the queue lead, or nobody.
+func (s *Store) call() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := s.shift()
+	s.leading = r != nil
+	if r != nil {
+		r.lead <- struct{}{}
+	}
+}
+
+// shift takes the first of the queue. The caller holds mu.
+func (s *Store) shift() *request {
 	if len(s.queue) == 0 {
-		s.leading = g != nil
-		return false
+		return nil
 	}
-	s.queue[0].run <- g
+	r := s.queue[0]
 	s.queue = slices.Delete(s.queue, 0, 1)
-	return true
-}
-
-// lead begins a group, is its first member, waits for the others, and commits.
-func (s *Store) lead(ctx context.Context, fn func(statestore.Tx) error) (err error) {
-	defer s.call(nil)
-	unlock, err := s.lock(ctx)
-	if err != nil {
-		return err
-	}
-	g, err := s.begin()
-	if err != nil {
-		s.unlock(unlock)
-		return s.broken(err)
-	}
-	r := newRequest()
-	defer func() { // also when fn panics: the others are not to suffer
-		if s.pass(g) {
-			<-g.end
-		}
-		outcome := s.commit(g)
-		s.unlock(unlock)
-		for _, member := range g.members {
-			member.done <- outcome
-		}
-		err = <-r.done
-	}()
-	g.serve(r, fn)
-	return nil
-}
-
-// join runs fn as a member of the group and hands the group on.
-func (s *Store) join(ctx context.Context, g *group, r *request, fn func(statestore.Tx) error) {
-	defer func() {
-		if !s.pass(g) {
-			g.end <- struct{}{}
-		}
-	}()
-	if err := ctx.Err(); err != nil {
-		r.done <- err
-		return
-	}
-	g.serve(r, fn)
-}
-
-// pass hands the group to the next caller, or says that it is full, that it failed, or that nobody waits.
-func (s *Store) pass(g *group) bool {
-	g.served++
-	return g.served < maxGroup && g.failure == nil && s.call(g)
+	return r
 }
