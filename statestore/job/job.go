@@ -22,6 +22,14 @@ const (
 	TimedOut  Status = "timed_out"
 )
 
+// Ended says whether the status is terminal.
+func (s Status) Ended() bool {
+	return s == Completed || s == Failed || s == Cancelled || s == TimedOut
+}
+
+// Live says whether the status keeps other jobs from the item.
+func (s Status) Live() bool { return s == Pending || s == Running }
+
 // Record is a job as stored. Its token is kept only as its attempt id.
 type Record struct {
 	ID            string          `json:"id"`

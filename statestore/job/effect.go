@@ -1,0 +1,50 @@
+package job
+
+import (
+	"encoding/json"
+	"time"
+
+	"aesop/tracker"
+)
+
+// What a row changes beside status, reason, transition and time.
+
+func create(r *Record, a ask) {
+	r.Item, r.Wave, r.Seat = a.create.Item, a.create.Wave, a.create.Seat
+	r.Iteration = 1
+	r.Epoch = max(a.epoch+1, a.create.MinEpoch)
+}
+
+func startAttempt(r *Record, a ask) {
+	r.Attempt = tracker.AttemptID(a.by.authority().token)
+	r.Deadline = a.deadline.UTC()
+}
+
+func clearAttempt(r *Record, _ ask) {
+	r.Attempt, r.Deadline = "", time.Time{}
+}
+
+func nextIteration(r *Record, a ask) {
+	clearAttempt(r, a)
+	r.Iteration, r.Explicit = a.iteration, false
+}
+
+func explicit(r *Record, _ ask) { r.Explicit = true }
+
+func finish(r *Record, _ ask) { r.Final = true }
+
+func finishRunning(r *Record, _ ask) { r.Explicit, r.Final = true, true }
+
+func mergeFields(r *Record, a ask) { r.Progress = merge(r.Progress, a.fields) }
+
+// merge adds the members of one JSON object to those of another. Both are known to be objects; nil is an empty one.
+func merge(old, added json.RawMessage) json.RawMessage {
+	members := map[string]json.RawMessage{}
+	for _, object := range []json.RawMessage{old, added} {
+		if object != nil {
+			_ = json.Unmarshal(object, &members)
+		}
+	}
+	merged, _ := json.Marshal(members)
+	return merged
+}

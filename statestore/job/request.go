@@ -1,0 +1,157 @@
+package job
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Request is what may be asked of a job: Create, Claim, Progress, Complete, Fail, Cancel, Timeout, Requeue, Redispatch or
+// Finalize. None of them has a status to set; the table has.
+type Request interface {
+	ask() ask
+}
+
+// Authority is what a request is allowed by: Worker, Operator or Engine. It proves by knowing something, not by a name.
+type Authority interface {
+	authority() authority
+}
+
+// Worker is whoever holds the token of the attempt.
+type Worker struct {
+	Token string
+}
+
+// Operator is whoever can open the state. TransitionSeq is that of the record on which it decided.
+type Operator struct {
+	TransitionSeq int
+}
+
+// Engine is the orchestrator itself. Timeout and Requeue compare the Attempt that it judged, Redispatch the TransitionSeq.
+type Engine struct {
+	Attempt       string
+	TransitionSeq int
+}
+
+// authority is any Authority in one form.
+type authority struct {
+	role    role
+	token   string
+	attempt string
+	seq     int
+}
+
+type role string
+
+const (
+	worker   role = "worker"
+	operator role = "operator"
+	engine   role = "engine"
+)
+
+func (w Worker) authority() authority   { return authority{role: worker, token: w.Token} }
+func (o Operator) authority() authority { return authority{role: operator, seq: o.TransitionSeq} }
+func (e Engine) authority() authority {
+	return authority{role: engine, attempt: e.Attempt, seq: e.TransitionSeq}
+}
+
+// Create makes a job of an item, pending in its first iteration. Its epoch is the greater of MinEpoch and the one after the
+// newest of the item. An item has at most one job that is pending or running.
+type Create struct {
+	ID, Item, Wave, Seat string
+	MinEpoch             int
+}
+
+// Claim starts an attempt with a new token from NewToken. Only its attempt id is kept.
+type Claim struct {
+	ID       string
+	Token    string
+	Deadline time.Time // when Timeout may end the attempt; zero: never
+}
+
+// Progress merges the members of a JSON object into those that the job has. The names of Record's own fields are refused.
+type Progress struct {
+	ID     string
+	By     Worker
+	Fields json.RawMessage
+}
+
+// Complete ends a job well, by a Worker or an Operator.
+type Complete struct {
+	ID     string
+	By     Authority
+	Reason string
+}
+
+// Fail ends a job badly, by a Worker or an Operator.
+type Fail struct {
+	ID     string
+	By     Authority
+	Reason string
+}
+
+// Cancel ends a job that is not wanted any more, by a Worker or an Operator. A pending one has no worker.
+type Cancel struct {
+	ID     string
+	By     Authority
+	Reason string
+}
+
+// Timeout ends an attempt whose deadline has passed.
+type Timeout struct {
+	ID string
+	By Engine
+}
+
+// Requeue gives up a running attempt and makes its job pending again, by an Operator, or by the Engine when the lease lapsed.
+type Requeue struct {
+	ID     string
+	By     Authority
+	Reason string
+}
+
+// Redispatch makes an ended job pending again for its next iteration, by an Operator, or by the Engine for a repair.
+type Redispatch struct {
+	ID        string
+	By        Authority
+	Iteration int // greater than that of the record
+	Reason    string
+}
+
+// Finalize ends a job for good: an ended one stays as it is, a running one has failed. A reason is required.
+type Finalize struct {
+	ID     string
+	By     Operator
+	Reason string
+}
+
+// ask is any request in one form, with the facts beside the record that Apply reads in the transaction.
+type ask struct {
+	name   string
+	id     string
+	by     Authority
+	reason string
+
+	create    Create
+	deadline  time.Time
+	fields    json.RawMessage
+	iteration int
+
+	live  string // the item's live job
+	epoch int    // the item's newest
+	spent bool   // the token was used before
+}
+
+func (r Create) ask() ask { return ask{name: "create", id: r.ID, by: Operator{}, create: r} }
+func (r Claim) ask() ask {
+	return ask{name: "claim", id: r.ID, by: Worker{r.Token}, deadline: r.Deadline}
+}
+func (r Progress) ask() ask { return ask{name: "progress", id: r.ID, by: r.By, fields: r.Fields} }
+func (r Complete) ask() ask { return ask{name: "complete", id: r.ID, by: r.By, reason: r.Reason} }
+func (r Fail) ask() ask     { return ask{name: "fail", id: r.ID, by: r.By, reason: r.Reason} }
+func (r Cancel) ask() ask   { return ask{name: "cancel", id: r.ID, by: r.By, reason: r.Reason} }
+func (r Timeout) ask() ask  { return ask{name: "timeout", id: r.ID, by: r.By} }
+func (r Requeue) ask() ask  { return ask{name: "requeue", id: r.ID, by: r.By, reason: r.Reason} }
+func (r Redispatch) ask() ask {
+	return ask{name: "redispatch", id: r.ID, by: r.By, reason: r.Reason, iteration: r.Iteration}
+}
+func (r Finalize) ask() ask { return ask{name: "finalize", id: r.ID, by: r.By, reason: r.Reason} }

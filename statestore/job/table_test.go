@@ -1,0 +1,413 @@
+package job
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"aesop/tracker"
+)
+
+// expected is the contract, written down a second time: what each request, asked with each authority, does to a job in each
+// status. "final" is a failed job that is final. A cell is ->STATUS where it is applied, = where it is idempotent, else the
+// reason.
+const expected = `
+                        none         pending           running           completed         failed            cancelled         timed_out         final
+create                  ->pending    job_exists        job_exists        job_exists        job_exists        job_exists        job_exists        job_exists
+create/busy             item_busy    job_exists        job_exists        job_exists        job_exists        job_exists        job_exists        job_exists
+create/incomplete       incomplete   job_exists        job_exists        job_exists        job_exists        job_exists        job_exists        job_exists
+create/control          bad_name     job_exists        job_exists        job_exists        job_exists        job_exists        job_exists        job_exists
+claim/token             no_such_job  ->running         wrong_status      wrong_status      wrong_status      wrong_status      wrong_status      wrong_status
+claim/absent            no_such_job  bad_token         bad_token         bad_token         bad_token         bad_token         bad_token         bad_token
+claim/short             no_such_job  bad_token         bad_token         bad_token         bad_token         bad_token         bad_token         bad_token
+claim/spent             no_such_job  token_used        wrong_status      wrong_status      wrong_status      wrong_status      wrong_status      wrong_status
+progress/token          no_such_job  no_attempt        ->running         wrong_status      wrong_status      wrong_status      wrong_status      wrong_status
+progress/stale          no_such_job  no_attempt        stale_attempt     stale_attempt     stale_attempt     stale_attempt     stale_attempt     stale_attempt
+progress/absent         no_such_job  no_attempt        stale_attempt     stale_attempt     stale_attempt     stale_attempt     stale_attempt     stale_attempt
+progress/reserved       no_such_job  no_attempt        reserved_field    wrong_status      wrong_status      wrong_status      wrong_status      wrong_status
+progress/array          no_such_job  no_attempt        bad_fields        wrong_status      wrong_status      wrong_status      wrong_status      wrong_status
+progress/large          no_such_job  no_attempt        fields_too_large  wrong_status      wrong_status      wrong_status      wrong_status      wrong_status
+complete/token          no_such_job  no_attempt        ->completed       =                 already_ended     already_ended     already_ended     already_ended
+complete/stale          no_such_job  no_attempt        stale_attempt     stale_attempt     stale_attempt     stale_attempt     stale_attempt     stale_attempt
+complete/operator       no_such_job  wrong_status      ->completed       =                 already_ended     already_ended     already_ended     already_ended
+complete/staleoperator  no_such_job  stale_transition  stale_transition  stale_transition  stale_transition  stale_transition  stale_transition  stale_transition
+complete/engine         no_such_job  wrong_authority   wrong_authority   wrong_authority   wrong_authority   wrong_authority   wrong_authority   wrong_authority
+complete/absent         no_such_job  wrong_authority   wrong_authority   wrong_authority   wrong_authority   wrong_authority   wrong_authority   wrong_authority
+fail/token              no_such_job  no_attempt        ->failed          already_ended     =                 already_ended     already_ended     =
+fail/stale              no_such_job  no_attempt        stale_attempt     stale_attempt     stale_attempt     stale_attempt     stale_attempt     stale_attempt
+fail/operator           no_such_job  wrong_status      ->failed          already_ended     =                 already_ended     already_ended     =
+fail/staleoperator      no_such_job  stale_transition  stale_transition  stale_transition  stale_transition  stale_transition  stale_transition  stale_transition
+fail/engine             no_such_job  wrong_authority   wrong_authority   wrong_authority   wrong_authority   wrong_authority   wrong_authority   wrong_authority
+fail/absent             no_such_job  wrong_authority   wrong_authority   wrong_authority   wrong_authority   wrong_authority   wrong_authority   wrong_authority
+cancel/token            no_such_job  no_attempt        ->cancelled       already_ended     already_ended     =                 already_ended     already_ended
+cancel/stale            no_such_job  no_attempt        stale_attempt     stale_attempt     stale_attempt     stale_attempt     stale_attempt     stale_attempt
+cancel/operator         no_such_job  ->cancelled       ->cancelled       already_ended     already_ended     =                 already_ended     already_ended
+cancel/staleoperator    no_such_job  stale_transition  stale_transition  stale_transition  stale_transition  stale_transition  stale_transition  stale_transition
+cancel/engine           no_such_job  wrong_authority   wrong_authority   wrong_authority   wrong_authority   wrong_authority   wrong_authority   wrong_authority
+cancel/absent           no_such_job  wrong_authority   wrong_authority   wrong_authority   wrong_authority   wrong_authority   wrong_authority   wrong_authority
+timeout/engine          no_such_job  no_attempt        ->timed_out       wrong_status      wrong_status      wrong_status      wrong_status      wrong_status
+timeout/early           no_such_job  no_attempt        deadline_ahead    wrong_status      wrong_status      wrong_status      wrong_status      wrong_status
+timeout/endless         no_such_job  no_attempt        deadline_ahead    wrong_status      wrong_status      wrong_status      wrong_status      wrong_status
+timeout/stale           no_such_job  no_attempt        stale_attempt     stale_attempt     stale_attempt     stale_attempt     stale_attempt     stale_attempt
+timeout/absent          no_such_job  no_attempt        stale_attempt     stale_attempt     stale_attempt     stale_attempt     stale_attempt     stale_attempt
+requeue/operator        no_such_job  wrong_status      ->pending         wrong_status      wrong_status      wrong_status      wrong_status      wrong_status
+requeue/staleoperator   no_such_job  stale_transition  stale_transition  stale_transition  stale_transition  stale_transition  stale_transition  stale_transition
+requeue/engine          no_such_job  no_attempt        ->pending         wrong_status      wrong_status      wrong_status      wrong_status      wrong_status
+requeue/stale           no_such_job  no_attempt        stale_attempt     stale_attempt     stale_attempt     stale_attempt     stale_attempt     stale_attempt
+requeue/worker          no_such_job  wrong_authority   wrong_authority   wrong_authority   wrong_authority   wrong_authority   wrong_authority   wrong_authority
+requeue/absent          no_such_job  wrong_authority   wrong_authority   wrong_authority   wrong_authority   wrong_authority   wrong_authority   wrong_authority
+redispatch/operator     no_such_job  wrong_status      wrong_status      ->pending         ->pending         ->pending         ->pending         already_final
+redispatch/engine       no_such_job  wrong_status      wrong_status      ->pending         ->pending         ->pending         ->pending         already_final
+redispatch/stale        no_such_job  stale_transition  stale_transition  stale_transition  stale_transition  stale_transition  stale_transition  stale_transition
+redispatch/staleengine  no_such_job  stale_transition  stale_transition  stale_transition  stale_transition  stale_transition  stale_transition  stale_transition
+redispatch/replay       no_such_job  wrong_status      wrong_status      old_iteration     old_iteration     old_iteration     old_iteration     already_final
+redispatch/busy         no_such_job  wrong_status      wrong_status      item_busy         item_busy         item_busy         item_busy         already_final
+redispatch/worker       no_such_job  wrong_authority   wrong_authority   wrong_authority   wrong_authority   wrong_authority   wrong_authority   wrong_authority
+redispatch/absent       no_such_job  wrong_authority   wrong_authority   wrong_authority   wrong_authority   wrong_authority   wrong_authority   wrong_authority
+finalize/operator       no_such_job  wrong_status      ->failed          ->completed       ->failed          ->cancelled       ->timed_out       =
+finalize/stale          no_such_job  stale_transition  stale_transition  stale_transition  stale_transition  stale_transition  stale_transition  stale_transition
+finalize/absent         no_such_job  stale_transition  stale_transition  stale_transition  stale_transition  stale_transition  stale_transition  stale_transition
+finalize/silent         no_such_job  wrong_status      no_reason         no_reason         no_reason         no_reason         no_reason         no_reason
+nonsense                unknown_request unknown_request unknown_request  unknown_request   unknown_request   unknown_request   unknown_request   unknown_request
+`
+
+// outcomes of the reasons.
+var outcomes = map[Reason]Outcome{
+	UnknownRequest: Invalid, Incomplete: Invalid, BadName: Invalid, BadToken: Invalid, BadFields: Invalid, NoReason: Invalid,
+	NoSuchJob: Refused, WrongAuthority: Refused, NoAttempt: Refused, StaleAttempt: Refused, TokenUsed: Refused,
+	ReservedField: Refused, FieldsTooLarge: Refused, DeadlineAhead: Refused, OldIteration: Refused, AlreadyFinal: Refused,
+	JobExists: Conflict, StaleTransition: Conflict, WrongStatus: Conflict, AlreadyEnded: Conflict, ItemBusy: Conflict,
+}
+
+var (
+	start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	now   = start.Add(time.Hour)
+)
+
+func token(n byte) string {
+	token, err := NewToken(strings.NewReader(strings.Repeat(string(rune('a'+n)), tokenBytes)))
+	if err != nil {
+		panic(err)
+	}
+	return token
+}
+
+// cases are the requests of the matrix, for a job of the attempt of token(0) at transition 7 in iteration 2.
+func cases() map[string]ask {
+	const id = "j"
+	attempt := tracker.AttemptID(token(0))
+	operator, staleOperator := Operator{TransitionSeq: 7}, Operator{TransitionSeq: 6}
+	create := Create{ID: id, Item: "i", Wave: "w", Seat: "worker", MinEpoch: 3}
+	control := create
+	control.Item = "i\x00"
+	fields := json.RawMessage(`{"b":2,"c":{"d":[]}}`)
+	large := json.RawMessage(`{"x":"` + strings.Repeat("x", maxFields-10) + `"}`)
+	deadline := now.Add(time.Minute)
+	asks := map[string]ask{
+		"create":            create.ask(),
+		"create/busy":       create.ask(),
+		"create/incomplete": Create{ID: id, Item: "i", Wave: "w"}.ask(),
+		"create/control":    control.ask(),
+		"claim/token":       Claim{ID: id, Token: token(1), Deadline: deadline}.ask(),
+		"claim/absent":      Claim{ID: id}.ask(),
+		"claim/short":       Claim{ID: id, Token: token(1)[2:]}.ask(),
+		"claim/spent":       Claim{ID: id, Token: token(1)}.ask(),
+		"progress/token":    Progress{ID: id, By: Worker{token(0)}, Fields: fields}.ask(),
+		"progress/stale":    Progress{ID: id, By: Worker{token(1)}, Fields: fields}.ask(),
+		"progress/absent":   Progress{ID: id, Fields: fields}.ask(),
+		"progress/reserved": Progress{ID: id, By: Worker{token(0)}, Fields: json.RawMessage(`{"Transition_Seq":1}`)}.ask(),
+		"progress/array":    Progress{ID: id, By: Worker{token(0)}, Fields: json.RawMessage(`[]`)}.ask(),
+		"progress/large":    Progress{ID: id, By: Worker{token(0)}, Fields: large}.ask(),
+		"timeout/engine":    Timeout{ID: id, By: Engine{Attempt: attempt}}.ask(),
+		"timeout/early":     Timeout{ID: id, By: Engine{Attempt: attempt}}.ask(),
+		"timeout/endless":   Timeout{ID: id, By: Engine{Attempt: attempt}}.ask(),
+		"timeout/stale":     Timeout{ID: id, By: Engine{Attempt: tracker.AttemptID(token(1)), TransitionSeq: 7}}.ask(),
+		"timeout/absent":    Timeout{ID: id, By: Engine{TransitionSeq: 7}}.ask(),
+
+		"requeue/operator":      Requeue{ID: id, By: operator, Reason: "r"}.ask(),
+		"requeue/staleoperator": Requeue{ID: id, By: staleOperator, Reason: "r"}.ask(),
+		"requeue/engine":        Requeue{ID: id, By: Engine{Attempt: attempt}}.ask(),
+		"requeue/stale":         Requeue{ID: id, By: Engine{Attempt: "0", TransitionSeq: 7}}.ask(),
+		"requeue/worker":        Requeue{ID: id, By: Worker{token(0)}}.ask(),
+		"requeue/absent":        Requeue{ID: id}.ask(),
+
+		"redispatch/operator":    Redispatch{ID: id, By: operator, Iteration: 3, Reason: "r"}.ask(),
+		"redispatch/engine":      Redispatch{ID: id, By: Engine{TransitionSeq: 7}, Iteration: 5}.ask(),
+		"redispatch/stale":       Redispatch{ID: id, By: staleOperator, Iteration: 3}.ask(),
+		"redispatch/staleengine": Redispatch{ID: id, By: Engine{Attempt: attempt}, Iteration: 3}.ask(),
+		"redispatch/replay":      Redispatch{ID: id, By: operator, Iteration: 2}.ask(),
+		"redispatch/busy":        Redispatch{ID: id, By: operator, Iteration: 3}.ask(),
+		"redispatch/worker":      Redispatch{ID: id, By: Worker{token(0)}, Iteration: 3}.ask(),
+		"redispatch/absent":      Redispatch{ID: id, Iteration: 3}.ask(),
+
+		"finalize/operator": Finalize{ID: id, By: operator, Reason: "r"}.ask(),
+		"finalize/stale":    Finalize{ID: id, By: staleOperator, Reason: "r"}.ask(),
+		"finalize/absent":   Finalize{ID: id, Reason: "r"}.ask(),
+		"finalize/silent":   Finalize{ID: id, By: operator, Reason: " "}.ask(),
+
+		"nonsense": {name: "nonsense", id: id, by: operator},
+	}
+	for name, end := range map[string]func(by Authority) Request{
+		"complete": func(by Authority) Request { return Complete{ID: id, By: by, Reason: "r"} },
+		"fail":     func(by Authority) Request { return Fail{ID: id, By: by, Reason: "r"} },
+		"cancel":   func(by Authority) Request { return Cancel{ID: id, By: by, Reason: "r"} },
+	} {
+		asks[name+"/token"] = end(Worker{token(0)}).ask()
+		asks[name+"/stale"] = end(Worker{token(1)}).ask()
+		asks[name+"/operator"] = end(operator).ask()
+		asks[name+"/staleoperator"] = end(staleOperator).ask()
+		asks[name+"/engine"] = end(Engine{Attempt: attempt, TransitionSeq: 7}).ask()
+		asks[name+"/absent"] = end(nil).ask()
+	}
+	for name, a := range asks {
+		a.epoch = 4
+		switch {
+		case strings.HasSuffix(name, "/busy"):
+			a.live = "other"
+		case strings.HasSuffix(name, "/spent"):
+			a.spent = true
+		}
+		asks[name] = a
+	}
+	return asks
+}
+
+// job is the record in the column of a status, or nil.
+func jobIn(column, name string) *Record {
+	if column == "none" {
+		return nil
+	}
+	r := &Record{
+		ID: "j", Item: "i", Wave: "w", Seat: "worker", Status: Status(column), Reason: "old", Iteration: 2, Epoch: 4, TransitionSeq: 7,
+		Progress: json.RawMessage(`{"a":1,"b":1}`), CreatedAt: start, UpdatedAt: start,
+	}
+	if column == "final" {
+		r.Status, r.Final = Failed, true
+	}
+	if r.Status != Pending {
+		r.Attempt, r.Deadline = tracker.AttemptID(token(0)), now
+	}
+	switch name {
+	case "timeout/early":
+		r.Deadline = now.Add(time.Nanosecond)
+	case "timeout/endless":
+		r.Deadline = time.Time{}
+	}
+	r.Explicit = r.Status.Ended() && r.Status != TimedOut
+	return r
+}
+
+// applied is what a request makes of a record, written down a second time.
+func applied(name string, before *Record, to Status) Record {
+	request, _, _ := strings.Cut(name, "/")
+	if request == "create" {
+		return Record{ID: "j", Item: "i", Wave: "w", Seat: "worker", Status: Pending, Iteration: 1, Epoch: 5, TransitionSeq: 1,
+			CreatedAt: now, UpdatedAt: now}
+	}
+	r := *before
+	r.Status, r.TransitionSeq, r.UpdatedAt, r.Reason = to, 8, now, "r"
+	switch request {
+	case "claim":
+		r.Attempt, r.Deadline, r.Reason = tracker.AttemptID(token(1)), now.Add(time.Minute), ""
+	case "progress":
+		r.Progress, r.Reason = json.RawMessage(`{"a":1,"b":2,"c":{"d":[]}}`), ""
+	case "timeout":
+		r.Reason = ""
+	case "complete", "fail", "cancel":
+		r.Explicit = true
+	case "requeue", "redispatch":
+		r.Attempt, r.Deadline = "", time.Time{}
+		switch name {
+		case "requeue/engine":
+			r.Reason = ""
+		case "redispatch/engine":
+			r.Reason, r.Iteration, r.Explicit = "", 5, false
+		case "redispatch/operator":
+			r.Iteration, r.Explicit = 3, false
+		}
+	case "finalize":
+		r.Final = true
+		r.Explicit = r.Explicit || before.Status == Running
+	}
+	return r
+}
+
+// compare runs all cells on a table and returns what is not as expected.
+func compare(rows []row, asks map[string]ask) []string {
+	var wrong []string
+	lines := strings.Split(strings.TrimSpace(expected), "\n")
+	columns := strings.Fields(lines[0])
+	for _, line := range lines[1:] {
+		cells := strings.Fields(line)
+		name := cells[0]
+		for i, cell := range cells[1:] {
+			before := jobIn(columns[i], name)
+			d := decide(rows, before, asks[name], now)
+			if problem := compareCell(name, cell, before, d); problem != "" {
+				wrong = append(wrong, fmt.Sprintf("%s on %s: %s", name, columns[i], problem))
+			}
+		}
+	}
+	return wrong
+}
+
+func compareCell(name, cell string, before *Record, d Decision) string {
+	if to, ok := strings.CutPrefix(cell, "->"); ok {
+		if d.Outcome != Applied || d.Reason != "" || d.audit {
+			return fmt.Sprintf("%s %s, want it applied", d.Outcome, d.Reason)
+		}
+		return diff(applied(name, before, Status(to)), d.Record)
+	}
+	want, reason, audit := outcomes[Reason(cell)], Reason(cell), cell == string(AlreadyEnded)
+	if cell == "=" {
+		want, reason, audit = Idempotent, AlreadyEnded, true
+		if strings.HasPrefix(name, "finalize") {
+			reason = AlreadyFinal
+		}
+	}
+	if d.Outcome != want || d.Reason != reason || d.audit != audit || d.Text == "" {
+		return fmt.Sprintf("%s %s (recorded: %t) %q, want %s %s (recorded: %t)", d.Outcome, d.Reason, d.audit, d.Text, want, reason, audit)
+	}
+	var unchanged Record
+	if before != nil {
+		unchanged = *before
+	}
+	return diff(unchanged, d.Record)
+}
+
+// diff is cmp.Diff, but quick where there is none.
+func diff(want, got Record) string {
+	if reflect.DeepEqual(want, got) {
+		return ""
+	}
+	return cmp.Diff(want, got)
+}
+
+func TestTable(t *testing.T) {
+	for _, problem := range compare(table(), cases()) {
+		t.Error(problem)
+	}
+	if lines := strings.Count(strings.TrimSpace(expected), "\n"); lines != len(cases()) {
+		t.Errorf("%d lines are expected and %d cases made", lines, len(cases()))
+	}
+}
+
+// same are the changes that change nothing.
+var same = []string{
+	`create: flip again`,                // an id that is taken is refused before
+	`redispatch: flip again`,            // it has a row for all ends, as finalize has
+	`finalize: flip again`,              //
+	`progress: make it go to "running"`, // where it comes from
+	`progress: add from "pending"`,      // which has no attempt
+	`timeout: add from "pending"`,       //
+}
+
+// TestTableMutations changes one thing of one row at a time and demands that TestTable would notice.
+func TestTableMutations(t *testing.T) {
+	asks := cases()
+	mutate := func(i int, name string, change func(r *row)) {
+		rows := table()
+		rows[i].by = maps.Clone(rows[i].by) // rows share them
+		name = rows[i].request + ": " + name
+		change(&rows[i])
+		if noticed := len(compare(rows, asks)) > 0; noticed == slices.Contains(same, name) {
+			t.Errorf("row %d, %s: noticed is %t", i, name, noticed)
+		}
+	}
+	statuses := []Status{none, Pending, Running, Completed, Failed, Cancelled, TimedOut}
+	for i, r := range table() {
+		mutate(i, "drop it", func(r *row) { r.request = "dropped" })
+		mutate(i, "flip again", func(r *row) { r.again = !r.again })
+		for _, to := range append(statuses, "other") {
+			if to != r.to {
+				mutate(i, fmt.Sprintf("make it go to %q", to), func(r *row) { r.to = to })
+			}
+		}
+		for _, s := range statuses {
+			if j := slices.Index(r.from, s); j >= 0 {
+				mutate(i, fmt.Sprintf("drop from %q", s), func(r *row) { r.from = slices.Delete(slices.Clone(r.from), j, j+1) })
+			} else if s != none && !(r.request == "finalize" && s != Pending) {
+				mutate(i, fmt.Sprintf("add from %q", s), func(r *row) { r.from = append(slices.Clone(r.from), s) })
+			}
+		}
+		for who := range r.by {
+			mutate(i, "keep out the "+string(who), func(r *row) { delete(r.by, who) })
+			if r.request != "create" {
+				mutate(i, "believe the "+string(who), func(r *row) { r.by[who] = unproven })
+			}
+		}
+		for _, who := range []role{worker, operator, engine} {
+			if r.by[who] == nil && r.request != "create" && r.request != "claim" && r.request != "progress" &&
+				r.request != "timeout" && r.request != "finalize" { // of which the authority is a type
+				mutate(i, "let in the "+string(who), func(r *row) { r.by[who] = unproven })
+			}
+		}
+		for j := range r.checks {
+			mutate(i, fmt.Sprintf("drop check %d", j), func(r *row) { r.checks = slices.Delete(slices.Clone(r.checks), j, j+1) })
+		}
+		if r.effect != nil {
+			mutate(i, "drop the effect", func(r *row) { r.effect = nil })
+		}
+	}
+}
+
+// TestEveryStatusCanEnd looks for statuses that no request leads out of.
+func TestEveryStatusCanEnd(t *testing.T) {
+	ends := map[Status]bool{Completed: true, Failed: true, Cancelled: true, TimedOut: true}
+	for range table() { // each round lengthens the known ways by one step
+		for _, r := range table() {
+			for _, from := range r.from {
+				ends[from] = ends[from] || ends[r.to]
+			}
+		}
+	}
+	for _, s := range []Status{none, Pending, Running} {
+		if !ends[s] {
+			t.Errorf("nothing ends a job that is %q", s)
+		}
+	}
+}
+
+func TestReservedNamesCoverTheRecord(t *testing.T) {
+	data, err := json.Marshal(jobIn("final", ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var fields map[string]any
+	if err := json.Unmarshal(data, &fields); err != nil {
+		t.Fatal(err)
+	}
+	if len(fields) < 15 {
+		t.Fatalf("the record shows %d fields only", len(fields))
+	}
+	for name := range fields {
+		for _, form := range []string{name, strings.ToUpper(name), "_" + name} {
+			if !reserved(form) {
+				t.Errorf("%s is not reserved", form)
+			}
+		}
+	}
+	if !reserved("token") || reserved("note") {
+		t.Error("token must be reserved and note must not")
+	}
+}
+
+func TestDecideOfNothing(t *testing.T) {
+	if d := Decide(nil, nil, now); d.Outcome != Invalid || d.Reason != UnknownRequest {
+		t.Errorf("no request: %+v", d)
+	}
+	if d := Decide(nil, Create{Item: "i", Wave: "w", Seat: "s"}, now); d.Outcome != Invalid || d.Reason != Incomplete {
+		t.Errorf("no id: %+v", d)
+	}
+	d := Decide(nil, Create{ID: "j", Item: "i", Wave: "w", Seat: "s"}, now)
+	if d.Outcome != Applied || d.Record.Epoch != 1 || !d.OK() {
+		t.Errorf("a first job: %+v", d)
+	}
+}
