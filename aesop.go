@@ -1,0 +1,197 @@
+// Package aesop takes a backlog, gives each item to an AI coding agent, proves what the agent did, ships what is proven to a
+// branch, and reports exactly what happened. It never merges.
+//
+// Open wires the parts with their defaults: a backlog file, SQLite for the engine's state, and a scheduler. Everything that it
+// wires is a package of its own (wave, tracker, statestore, driver) that can be used and replaced alone.
+package aesop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"go.uber.org/zap"
+
+	"aesop/driver"
+	"aesop/internal/git"
+	"aesop/statestore"
+	"aesop/statestore/sqlite"
+	"aesop/tracker"
+	"aesop/wave"
+)
+
+// The main types, under one roof.
+type (
+	Driver    = driver.Driver
+	Scheduler = wave.Scheduler
+	Tracker   = tracker.Tracker
+	Report    = wave.Report
+	FileError = tracker.FileError
+)
+
+// Config is what Open needs. The zero Config works in the current folder with the keys of Settings at their defaults, but for a
+// driver, which must be named or given.
+type Config struct {
+	Settings
+	Repo   string // a folder of the repository; "": the current one
+	Script string // file of the script driver
+	Agent  Driver // the driver itself; nil: the built-in one that Settings.Driver names
+
+	Gates     []wave.Gate
+	Reviewer  wave.Reviewer
+	Approver  wave.Approver
+	Prompts   wave.PromptBuilder
+	Observers []wave.Observer
+	Redactor  wave.Redactor
+	Logger    *zap.Logger
+}
+
+// Engine is an opened Config: a Scheduler together with what it works on. Close it.
+type Engine struct {
+	*Scheduler
+	Backlog *tracker.File
+	Store   statestore.Store
+	State   string // the state directory
+}
+
+// Open wires a Config. It makes the state directory and its database, and changes nothing else.
+func Open(ctx context.Context, c Config) (*Engine, error) {
+	if err := c.Settings.supported(); err != nil {
+		return nil, err
+	}
+	agent, err := c.agent()
+	if err != nil {
+		return nil, err
+	}
+	place, err := Locate(ctx, c.Repo, c.Settings)
+	if err != nil {
+		return nil, err
+	}
+	backlog, err := place.OpenBacklog()
+	if err != nil {
+		return nil, err
+	}
+	store, err := place.OpenStore(ctx)
+	if err != nil {
+		return nil, err
+	}
+	scheduler, err := wave.New(ctx, c.scheduler(place, backlog, store, agent))
+	if err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
+	return &Engine{Scheduler: scheduler, Backlog: backlog, Store: store, State: place.State}, nil
+}
+
+// Close releases the store.
+func (e *Engine) Close() error { return e.Store.Close() }
+
+func (c Config) scheduler(p Place, backlog Tracker, store statestore.Store, agent Driver) wave.Config {
+	s := c.Settings
+	return wave.Config{Repo: p.Repo, State: p.State, Tracker: backlog, Store: store, Driver: agent,
+		Remote: s.Remote, Base: s.Base, Model: s.Model, Verify: s.Verify, AllowRedBase: s.AllowRedBase,
+		ProtectedBranches: s.ProtectedBranches, PassEnv: s.PassEnv, MaxItems: s.MaxItems, Parallel: s.Parallel, MaxAttempts: s.MaxAttempts,
+		AgentTimeout: s.AgentTimeout, IdleTimeout: s.IdleTimeout, TestTimeout: s.TestTimeout, Lease: s.Lease,
+		Gates: c.Gates, Reviewer: c.Reviewer, Approver: c.Approver, Prompts: c.Prompts, Observers: c.Observers, Redactor: c.Redactor, Logger: c.Logger}
+}
+
+// Place is where things are: the repository, its backlog and the engine's state.
+type Place struct {
+	Repo    string // folder that was named, absolute
+	Backlog string // file
+	State   string // directory
+}
+
+// Locate finds the places for a repository. It changes nothing.
+func Locate(ctx context.Context, repo string, s Settings) (Place, error) {
+	if repo == "" {
+		repo = "."
+	}
+	abs, err := filepath.Abs(repo)
+	if err != nil {
+		return Place{}, err
+	}
+	p := Place{Repo: abs, Backlog: s.Tracker, State: s.State}
+	if p.Backlog == "" {
+		p.Backlog = "tracker.json"
+	}
+	if !filepath.IsAbs(p.Backlog) {
+		p.Backlog = filepath.Join(abs, p.Backlog)
+	}
+	if p.State == "" {
+		if p.State, err = defaultState(ctx, abs); err != nil {
+			return p, err
+		}
+	} else if p.State, err = filepath.Abs(p.State); err != nil {
+		return p, err
+	}
+	return p, nil
+}
+
+// OpenBacklog opens the backlog file.
+func (p Place) OpenBacklog() (*tracker.File, error) {
+	return tracker.OpenFile(tracker.FileConfig{Path: p.Backlog, LockDir: filepath.Join(p.State, "locks")})
+}
+
+// OpenStore opens the engine's database, making it at first.
+func (p Place) OpenStore(ctx context.Context) (statestore.Store, error) {
+	store, err := sqlite.Open(ctx, sqlite.Config{Path: filepath.Join(p.State, "state.db")})
+	if err != nil {
+		return nil, err
+	}
+	return store, nil
+}
+
+// Halt is the switch that stops every wave of the place.
+func (p Place) Halt() wave.Halt { return wave.Halt{Dir: p.State} }
+
+// defaultState is the folder of a repository below the user's state folder.
+func defaultState(ctx context.Context, repo string) (string, error) {
+	program, err := git.Find(ctx)
+	if err != nil {
+		return "", err
+	}
+	user, err := program.OpenUser(ctx, repo)
+	if errors.Is(err, git.ErrNotRepository) {
+		return "", &wave.SetupError{Code: "not_a_repository", Message: err.Error(), Hint: "run git init there, or name the repository with --repo", Err: err}
+	}
+	if err != nil {
+		return "", err
+	}
+	root, err := stateRoot(os.Getenv)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(root, "aesop", user.ID()), nil
+}
+
+func stateRoot(env func(string) string) (string, error) {
+	for _, place := range stateRoots() {
+		if dir := env(place.name); filepath.IsAbs(dir) {
+			return filepath.Join(dir, place.below), nil
+		}
+	}
+	return "", &wave.SetupError{Code: "no_state", Message: "there is no place for the engine's state: neither XDG_STATE_HOME nor HOME is set",
+		Hint: "name a folder with --state"}
+}
+
+type rootPlace struct{ name, below string }
+
+// agent is the driver of the configuration.
+func (c Config) agent() (Driver, error) {
+	if c.Agent != nil {
+		return c.Agent, nil
+	}
+	for _, b := range builtin() {
+		if b.name == c.Settings.Driver {
+			return b.open(c)
+		}
+	}
+	message := "no driver is named"
+	if c.Settings.Driver != "" {
+		message = fmt.Sprintf("there is no driver %q", c.Settings.Driver)
+	}
+	return nil, &wave.SetupError{Code: "unknown_driver", Message: message, Hint: "name one with --driver: " + strings.Join(Drivers(), ", ")}
+}

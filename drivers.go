@@ -1,0 +1,39 @@
+package aesop
+
+import (
+	"aesop/driver/command"
+	"aesop/driver/script"
+	"aesop/wave"
+)
+
+// builtinDriver is a driver that can be named.
+type builtinDriver struct {
+	name string
+	open func(Config) (Driver, error)
+}
+
+func builtin() []builtinDriver {
+	return []builtinDriver{
+		{"command", func(c Config) (Driver, error) {
+			if c.AgentCmd == "" {
+				return nil, &wave.SetupError{Code: "usage", Message: "the command driver needs a command", Hint: "give one with --agent-cmd 'PROGRAM ARGS'"}
+			}
+			return command.New(command.Config{Line: c.AgentCmd})
+		}},
+		{"script", func(c Config) (Driver, error) {
+			if c.Script == "" {
+				return nil, &wave.SetupError{Code: "usage", Message: "the script driver needs a script", Hint: "give its file with --script FILE"}
+			}
+			return script.Open(c.Script)
+		}},
+	}
+}
+
+// Drivers are the names of the built-in drivers.
+func Drivers() []string {
+	var names []string
+	for _, b := range builtin() {
+		names = append(names, b.name)
+	}
+	return names
+}

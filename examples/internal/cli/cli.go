@@ -1,0 +1,182 @@
+// Package cli is what the example binaries share: parsing, the table of exit codes, and the rule that machine output goes to
+// standard output and everything else to standard error.
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+
+	"aesop"
+	"aesop/tracker"
+	"aesop/wave"
+)
+
+// Exit codes. They are those of the built binary: go run turns every failure into 1.
+const (
+	OK      = 0 // good, nothing to do, or an idempotent repeat
+	NotGood = 1 // findings, or not all items are good
+	Usage   = 2 // usage, or it could not be evaluated
+	Stopped = 3 // HALT, ceiling, interrupt
+	Refused = 4 // refused, or a conflict
+)
+
+// Context is what a command gets.
+type Context struct {
+	context.Context
+	Stdin    io.Reader
+	Stdout   io.Writer // machine output, and what was asked for
+	Stderr   io.Writer // progress and diagnostics
+	JSON     bool
+	Signals  <-chan os.Signal // SIGINT and SIGTERM
+	Terminal bool             // standard error is a terminal
+}
+
+// Exit ends a command with a code other than that of its error.
+type Exit struct {
+	Code int
+	Err  error // printed; nil: the command has said all
+}
+
+func (e *Exit) Error() string {
+	if e.Err == nil {
+		return fmt.Sprintf("exit %d", e.Code)
+	}
+	return e.Err.Error()
+}
+
+func (e *Exit) Unwrap() error { return e.Err }
+
+// Problem is an error with its code and what to do next.
+type Problem struct {
+	Code    string
+	Message string
+	Hint    string
+}
+
+func (p *Problem) Error() string {
+	if p.Hint == "" {
+		return p.Message
+	}
+	return fmt.Sprintf("%s (%s)", p.Message, p.Hint)
+}
+
+// Main runs the command line args (without the program's name) of the grammar and returns the exit code.
+func Main(name, description string, grammar any, args []string) int {
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(signals)
+	info, err := os.Stderr.Stat()
+	c := &Context{Context: context.Background(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Signals: signals,
+		Terminal: err == nil && info.Mode()&os.ModeCharDevice != 0}
+	return run(c, name, description, grammar, args)
+}
+
+// helpAsked unwinds the parser after it printed help.
+type helpAsked struct{}
+
+func run(c *Context, name, description string, grammar any, args []string) (code int) {
+	defer func() {
+		if p := recover(); p != nil {
+			if _, ok := p.(helpAsked); !ok {
+				panic(p)
+			}
+			code = OK
+		}
+	}()
+	parser, err := kong.New(grammar, kong.Name(name), kong.Description(description), kong.Vars{"drivers": strings.Join(aesop.Drivers(), ", ")}, kong.Writers(c.Stdout, c.Stderr),
+		kong.Exit(func(int) { panic(helpAsked{}) }), kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}), kong.UsageOnError())
+	if err != nil {
+		fmt.Fprintf(c.Stderr, "%s: %v\n", name, err)
+		return Usage
+	}
+	for _, a := range args {
+		c.JSON = c.JSON || a == "--json"
+	}
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	parsed, err := parser.Parse(args)
+	if err != nil {
+		return c.fail(name, &Problem{Code: "usage", Message: err.Error(), Hint: fmt.Sprintf("see %s --help", name)})
+	}
+	return c.fail(name, parsed.Run(c))
+}
+
+// fail prints an error and returns its exit code; nil is OK.
+func (c *Context) fail(name string, err error) int {
+	if err == nil {
+		return OK
+	}
+	code := codeOf(err)
+	if exit, ok := errors.AsType[*Exit](err); ok {
+		if exit.Err == nil {
+			return exit.Code
+		}
+		err = exit.Err
+	}
+	explained := wave.Explain(err)
+	if p, ok := errors.AsType[*Problem](err); ok {
+		explained = &wave.ReportError{Code: p.Code, Message: p.Message, Hint: p.Hint}
+	}
+	if c.JSON {
+		c.document(struct {
+			SchemaVersion int               `json:"schemaVersion"`
+			Outcome       string            `json:"outcome"`
+			Error         *wave.ReportError `json:"error"`
+		}{wave.SchemaVersion, "error", explained})
+	}
+	fmt.Fprintf(c.Stderr, "%s: %v\n", name, err)
+	return code
+}
+
+func codeOf(err error) int {
+	if exit, ok := errors.AsType[*Exit](err); ok {
+		return exit.Code
+	}
+	if _, ok := errors.AsType[*tracker.ConflictError](err); ok {
+		return Refused
+	}
+	if _, ok := errors.AsType[*tracker.LostError](err); ok {
+		return Refused
+	}
+	if _, ok := errors.AsType[*wave.AliveError](err); ok {
+		return Refused
+	}
+	return Usage
+}
+
+// Print writes a document under --json, and what human writes otherwise.
+func (c *Context) Print(document any, human func(io.Writer)) {
+	if c.JSON {
+		c.document(document)
+		return
+	}
+	human(c.Stdout)
+}
+
+func (c *Context) document(v any) {
+	encoder := json.NewEncoder(c.Stdout)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(v); err != nil {
+		fmt.Fprintf(c.Stderr, "write the document: %v\n", err)
+	}
+}
+
+// WriteJSON writes a value on one line.
+func WriteJSON(w io.Writer, v any) {
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
+		fmt.Fprintln(w, err)
+	}
+}

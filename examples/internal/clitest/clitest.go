@@ -1,0 +1,109 @@
+// Package clitest runs the scripts that pin an example binary's behaviour.
+package clitest
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden parts of the scripts")
+
+// Run runs the scripts in testdata. They have, beside the usual commands:
+//
+//	repository DIR        make the files of $WORK/DIR a repository with a pushed commit and the remote $WORK/remote.git
+//	normal FILE OUT       write FILE (or stdout, stderr) to OUT, with what differs between runs replaced
+func Run(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata", UpdateScripts: *update, RequireExplicitExec: true, RequireUniqueNames: true,
+		Setup: func(env *testscript.Env) error {
+			home := filepath.Join(env.WorkDir, "home")
+			env.Setenv("HOME", home)
+			env.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+			env.Setenv("USER", "tester")
+			return os.Mkdir(home, 0o755)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"repository": repository, "normal": normal},
+	})
+}
+
+func repository(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: repository DIR")
+	}
+	dir, remote := ts.MkAbs(args[0]), ts.MkAbs("remote.git")
+	identity := []string{"-c", "user.name=Tester", "-c", "user.email=tester@example.com"}
+	for _, git := range [][]string{
+		{"init", "--quiet", "--bare", "--initial-branch=main", remote},
+		{"init", "--quiet", "--initial-branch=main", dir},
+		{"-C", dir, "add", "--all"},
+		append(identity, "-C", dir, "commit", "--quiet", "--allow-empty", "--message=Begin"),
+		{"-C", dir, "remote", "add", "origin", remote},
+		{"-C", dir, "push", "--quiet", "origin", "main"},
+	} {
+		cmd := exec.Command("git", git...)
+		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			ts.Fatalf("git %v: %v: %s", git, err, out)
+		}
+	}
+}
+
+// replacements are what differs between two runs of the same script.
+var replacements = []struct {
+	pattern *regexp.Regexp
+	with    string
+}{
+	{regexp.MustCompile(`\b\d{8}-\d{6}-[0-9a-f]{4}\b`), "WAVE"},
+	{regexp.MustCompile(`\b\d{4}-\d\d-\d\dT[0-9:.]+Z`), "TIME"},
+	{regexp.MustCompile(`aesop/[0-9a-f]{12}\b`), "aesop/REPOSITORY"},
+	{regexp.MustCompile(`sha256:[0-9a-f]{64}`), "sha256:HEX"},
+	{regexp.MustCompile(`\b[0-9a-f]{64}\b`), "HEX64"},
+	{regexp.MustCompile(`\b[0-9a-f]{40}\b`), "SHA"},
+	{regexp.MustCompile(`\b[0-9a-f]{16}\b`), "ATTEMPT"},
+	{regexp.MustCompile(`\b[0-9a-f]{10}\b`), "SHORT"},
+	{regexp.MustCompile(`("[a-zA-Z]+Ms": )\d+`), "${1}0"},
+	{regexp.MustCompile(`after [0-9.]+m?s`), "after DURATION"},
+	{regexp.MustCompile(`aesop-demo-\d+`), "aesop-demo-N"},
+}
+
+func normal(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: normal FILE OUT")
+	}
+	text := strings.ReplaceAll(ts.ReadFile(args[0]), ts.Getenv("WORK"), "$WORK")
+	for _, r := range replacements {
+		text = r.pattern.ReplaceAllString(text, r.with)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text), 0o644))
+}
+
+// FakeAgent is a program that plays an agent: it reads its prompt from standard input and does what its arguments say, in pairs:
+// write NAME=TEXT, prompt NAME (keep the prompt there), usage JSON, touch NAME (outside the tree), wait NAME (until it exists), fail N.
+func FakeAgent() {
+	if err := fakeAgent(os.Args[1:]); err != nil {
+		os.Stderr.WriteString(err.Error() + "\n")
+		os.Exit(1)
+	}
+}
+
+func fakeAgent(args []string) error {
+	for len(args) >= 2 {
+		verb, arg := args[0], args[1]
+		args = args[2:]
+		if err := play(verb, arg); err != nil {
+			return err
+		}
+	}
+	if len(args) > 0 {
+		return errors.New("arguments come in pairs")
+	}
+	return nil
+}

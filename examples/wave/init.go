@@ -1,0 +1,76 @@
+package main
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"aesop/examples/internal/cli"
+	"aesop/wave"
+)
+
+//go:embed init/aesop.json
+var initConfig []byte
+
+//go:embed init/tracker.json
+var initBacklog []byte
+
+type initCommand struct{ cli.Common }
+
+type initDocument struct {
+	SchemaVersion int      `json:"schemaVersion"`
+	Written       []string `json:"written"`
+	Kept          []string `json:"kept"` // were there already
+}
+
+func (cmd initCommand) Run(c *cli.Context) error {
+	_, place, err := cmd.Locate(c)
+	if err != nil {
+		return err
+	}
+	document := initDocument{SchemaVersion: wave.SchemaVersion, Written: []string{}, Kept: []string{}}
+	config := cmd.Config
+	if config == "" {
+		config = filepath.Join(place.Repo, "aesop.json")
+	}
+	for _, file := range []struct {
+		path string
+		data []byte
+	}{{config, initConfig}, {place.Backlog, initBacklog}} {
+		err := create(file.path, file.data)
+		switch {
+		case errors.Is(err, fs.ErrExist):
+			document.Kept = append(document.Kept, file.path)
+		case err != nil:
+			return err
+		default:
+			document.Written = append(document.Written, file.path)
+		}
+	}
+	c.Print(document, func(w io.Writer) {
+		for _, path := range document.Written {
+			fmt.Fprintln(w, "wrote", path)
+		}
+		for _, path := range document.Kept {
+			fmt.Fprintln(w, "kept", path)
+		}
+		fmt.Fprintln(w, "next: describe your first item there, then wave plan --driver command --agent-cmd 'my-agent'")
+	})
+	return nil
+}
+
+// create writes a file that does not exist.
+func create(path string, data []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	if _, err := f.Write(data); err != nil {
+		return errors.Join(err, f.Close(), os.Remove(path))
+	}
+	return f.Close()
+}

@@ -1,0 +1,324 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"aesop"
+	"aesop/examples/internal/cli"
+	"aesop/statestore"
+	"aesop/wave"
+	"aesop/wave/journal"
+)
+
+// waves are the ids of all waves of a state, oldest first.
+func waves(ctx context.Context, store statestore.Store) (ids []string, err error) {
+	err = store.View(ctx, func(r statestore.Reader) error {
+		ids, err = journal.List(r)
+		return err
+	})
+	return ids, err
+}
+
+// withStore opens the place's store for reading. A state that does not exist yet has no waves.
+func withStore(c *cli.Context, common cli.Common, do func(aesop.Place, statestore.Store) error) error {
+	_, place, err := common.Locate(c)
+	if err != nil {
+		return err
+	}
+	store, err := place.OpenStore(c)
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(place, store), store.Close())
+}
+
+type statusCommand struct{ cli.Common }
+
+type statusDocument struct {
+	SchemaVersion int          `json:"schemaVersion"`
+	State         string       `json:"state"`
+	Halted        bool         `json:"halted"`
+	HaltReason    *string      `json:"haltReason"`
+	Unfinished    []waveStatus `json:"unfinished"`
+	Waves         int          `json:"waves"`
+	Last          *string      `json:"last"` // newest wave
+}
+
+type waveStatus struct {
+	Wave      string            `json:"wave"`
+	StartedAt time.Time         `json:"startedAt"`
+	Outcome   journal.Outcome   `json:"outcome"` // as it stands
+	Items     map[string]string `json:"items"`   // state by id
+}
+
+func (cmd statusCommand) Run(c *cli.Context) error {
+	return withStore(c, cmd.Common, func(place aesop.Place, store statestore.Store) error {
+		document := statusDocument{SchemaVersion: wave.SchemaVersion, State: place.State, Unfinished: []waveStatus{}}
+		note, err := place.Halt().Note()
+		if err != nil {
+			return err
+		}
+		if note != nil {
+			document.Halted, document.HaltReason = true, &note.Reason
+		}
+		ids, err := waves(c, store)
+		if err != nil {
+			return err
+		}
+		if document.Waves = len(ids); len(ids) > 0 {
+			document.Last = &ids[len(ids)-1]
+		}
+		err = store.View(c, func(r statestore.Reader) error {
+			open, err := journal.Open(r)
+			if err != nil {
+				return err
+			}
+			for _, id := range open {
+				fold, err := journal.Fold(r, id)
+				if err != nil {
+					return err
+				}
+				document.Unfinished = append(document.Unfinished, statusOf(fold))
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		c.Print(document, func(w io.Writer) { printStatus(w, document) })
+		return nil
+	})
+}
+
+func statusOf(fold *journal.Wave) waveStatus {
+	report := wave.NewReport(fold)
+	row := waveStatus{Wave: fold.ID, StartedAt: fold.StartedAt.UTC(), Outcome: report.Outcome, Items: map[string]string{}}
+	for _, i := range report.Items {
+		row.Items[i.ID] = string(i.State)
+	}
+	return row
+}
+
+func printStatus(w io.Writer, d statusDocument) {
+	if d.Halted {
+		fmt.Fprintf(w, "halted: %s\n", *d.HaltReason)
+	}
+	for _, u := range d.Unfinished {
+		fmt.Fprintf(w, "unfinished: %s, %s; wave resume %s\n", u.Wave, items(len(u.Items)), u.Wave)
+	}
+	if d.Last != nil {
+		fmt.Fprintf(w, "waves: %d, the newest is %s\n", d.Waves, *d.Last)
+	} else {
+		fmt.Fprintln(w, "no waves yet")
+	}
+}
+
+type reportCommand struct {
+	cli.Common
+	Wave string `arg:"" optional:"" help:"The wave (default: the newest)."`
+}
+
+func (cmd reportCommand) Run(c *cli.Context) error {
+	return withStore(c, cmd.Common, func(place aesop.Place, store statestore.Store) error {
+		fold, err := foldOf(c, store, cmd.Wave)
+		if err != nil {
+			return err
+		}
+		report := wave.NewReport(fold)
+		c.Print(report, func(w io.Writer) { printReport(w, place.State, report) })
+		return nil
+	})
+}
+
+// foldOf is the state of a wave, or of the newest one.
+func foldOf(ctx context.Context, store statestore.Store, id string) (fold *journal.Wave, err error) {
+	ids, err := waves(ctx, store)
+	if err != nil {
+		return nil, err
+	}
+	if len(ids) == 0 {
+		return nil, &cli.Problem{Code: "no_waves", Message: "there are no waves in this state yet", Hint: "wave run makes one"}
+	}
+	if id == "" {
+		id = ids[len(ids)-1]
+	}
+	if !slices.Contains(ids, id) {
+		return nil, &cli.Problem{Code: "unknown_wave", Message: fmt.Sprintf("there is no wave %q", id), Hint: "the newest is " + ids[len(ids)-1]}
+	}
+	err = store.View(ctx, func(r statestore.Reader) error {
+		fold, err = journal.Fold(r, id)
+		return err
+	})
+	return fold, err
+}
+
+type showCommand struct {
+	cli.Common
+	Item string `arg:"" help:"Id or slug of the item."`
+	Wave string `help:"The wave (default: the newest that has the item)." placeholder:"WAVE"`
+}
+
+func (cmd showCommand) Run(c *cli.Context) error {
+	return withStore(c, cmd.Common, func(place aesop.Place, store statestore.Store) error {
+		ids, err := waves(c, store)
+		if err != nil {
+			return err
+		}
+		slices.Reverse(ids)
+		for _, id := range ids {
+			if cmd.Wave != "" && id != cmd.Wave {
+				continue
+			}
+			fold, err := foldOf(c, store, id)
+			if err != nil {
+				return err
+			}
+			for _, item := range wave.NewReport(fold).Items {
+				if item.ID == cmd.Item || item.Slug == cmd.Item {
+					c.Print(item, func(w io.Writer) { printItem(w, place.State, id, item) })
+					return nil
+				}
+			}
+		}
+		return &cli.Problem{Code: "unknown_item", Message: fmt.Sprintf("no wave has taken an item %q", cmd.Item), Hint: "wave plan says which items can be taken, and why others not"}
+	})
+}
+
+func printItem(w io.Writer, state, id string, i wave.ItemReport) {
+	fmt.Fprintf(w, "%s (%s) in wave %s: %s\n", i.ID, i.Slug, id, i.State)
+	if i.Reason != "" {
+		fmt.Fprintf(w, "reason: %s\n", i.Reason)
+	}
+	fmt.Fprintf(w, "test: %s\n", i.TestCmd)
+	for n, a := range i.Attempts {
+		fmt.Fprintf(w, "attempt %d (%s): %s\n", n+1, a.Attempt, a.Outcome)
+		if a.Parked != nil {
+			fmt.Fprintf(w, "  its folder is kept: %s/%s\n", state, *a.Parked)
+		}
+	}
+	if f := i.Failure; f != nil {
+		fmt.Fprintf(w, "failed at: %s\n", f.Step)
+		if f.Command != "" {
+			fmt.Fprintf(w, "command: %s\n", f.Command)
+		}
+		if f.Exit != nil {
+			fmt.Fprintf(w, "exit: %d\n", *f.Exit)
+		}
+		if f.Tail != "" {
+			fmt.Fprintf(w, "output:\n  %s\n", strings.ReplaceAll(strings.TrimRight(f.Tail, "\n"), "\n", "\n  "))
+		}
+	}
+	if i.Commit != nil {
+		fmt.Fprintf(w, "commit: %s on %s\n", *i.Commit, *i.Branch)
+	}
+	fmt.Fprintf(w, "log: %s/%s\n", state, i.Log)
+}
+
+type configCommand struct{ cli.Common }
+
+type configDocument struct {
+	SchemaVersion int             `json:"schemaVersion"`
+	Settings      []aesop.Setting `json:"settings"`
+}
+
+func (cmd configCommand) Run(c *cli.Context) error {
+	_, rows, err := cmd.Load(nil)
+	if err != nil {
+		return err
+	}
+	c.Print(configDocument{wave.SchemaVersion, rows}, func(w io.Writer) {
+		for _, row := range rows {
+			fmt.Fprintf(w, "%-18s %-12s ", row.Key, row.Source)
+			cli.WriteJSON(w, row.Value)
+		}
+	})
+	return nil
+}
+
+type haltCommand struct {
+	Set    haltSet    `cmd:"" help:"Stop all waves of this repository, also those under way."`
+	Clear  haltClear  `cmd:"" help:"Let waves go on."`
+	Status haltStatus `cmd:"" help:"Say whether waves are stopped: exit 1 if they are."`
+}
+
+type haltDocument struct {
+	SchemaVersion int        `json:"schemaVersion"`
+	Halted        bool       `json:"halted"`
+	Reason        *string    `json:"reason"`
+	At            *time.Time `json:"at"`
+	By            *string    `json:"by"`
+}
+
+func printHalt(c *cli.Context, note *wave.HaltNote) {
+	document := haltDocument{SchemaVersion: wave.SchemaVersion, Halted: note != nil}
+	if note != nil {
+		document.Reason, document.At, document.By = &note.Reason, &note.At, &note.By
+	}
+	c.Print(document, func(w io.Writer) {
+		if note == nil {
+			fmt.Fprintln(w, "not halted")
+			return
+		}
+		fmt.Fprintf(w, "halted: %s\n", note.Reason)
+	})
+}
+
+type haltSet struct {
+	cli.Common
+	Reason string `arg:"" help:"Why; shown in reports."`
+}
+
+func (cmd haltSet) Run(c *cli.Context) error {
+	if strings.TrimSpace(cmd.Reason) == "" {
+		return &cli.Problem{Code: "usage", Message: "the reason is empty", Hint: "say why, for who finds it"}
+	}
+	_, place, err := cmd.Locate(c)
+	if err != nil {
+		return err
+	}
+	note := wave.HaltNote{Reason: cmd.Reason, At: time.Now().UTC().Truncate(time.Second), By: os.Getenv("USER")}
+	if err := place.Halt().Set(note); err != nil {
+		return err
+	}
+	printHalt(c, &note)
+	return nil
+}
+
+type haltClear struct{ cli.Common }
+
+func (cmd haltClear) Run(c *cli.Context) error {
+	_, place, err := cmd.Locate(c)
+	if err != nil {
+		return err
+	}
+	if err := place.Halt().Clear(); err != nil {
+		return err
+	}
+	printHalt(c, nil)
+	return nil
+}
+
+type haltStatus struct{ cli.Common }
+
+func (cmd haltStatus) Run(c *cli.Context) error {
+	_, place, err := cmd.Locate(c)
+	if err != nil {
+		return err
+	}
+	note, err := place.Halt().Note()
+	if err != nil {
+		return err
+	}
+	printHalt(c, note)
+	if note != nil {
+		return &cli.Exit{Code: cli.NotGood}
+	}
+	return nil
+}

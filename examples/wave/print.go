@@ -1,0 +1,92 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"aesop/wave"
+	"aesop/wave/journal"
+)
+
+// printReport says in words what happened and what to do next.
+func printReport(w io.Writer, state string, r wave.Report) {
+	fmt.Fprintf(w, "wave %s: %s\n", r.Wave, r.Outcome)
+	for _, i := range r.Items {
+		line := fmt.Sprintf("  %-16s %s", i.ID, i.State)
+		if i.Commit != nil {
+			line += " " + short(*i.Commit)
+		}
+		if n := len(i.Attempts); n > 1 {
+			line += fmt.Sprintf(" after %d attempts", n)
+		}
+		if i.Reason != "" {
+			line += ": " + firstLine(i.Reason)
+		}
+		fmt.Fprintln(w, line)
+	}
+	for _, s := range r.Skipped {
+		fmt.Fprintf(w, "  %-16s skipped, %s: %s\n", s.ID, s.Reason, s.Detail)
+	}
+	printWhy(w, r)
+	printNext(w, state, r)
+}
+
+// printWhy says what is true of the wave as a whole.
+func printWhy(w io.Writer, r wave.Report) {
+	switch {
+	case r.Error != nil:
+		fmt.Fprintf(w, "%s: %s\n", r.Error.Code, r.Error.Message)
+		if r.Error.Hint != "" {
+			fmt.Fprintf(w, "  %s\n", r.Error.Hint)
+		}
+	case r.HaltReason != nil:
+		fmt.Fprintf(w, "stopped: %s\n", *r.HaltReason)
+	case r.CeilingReason != nil:
+		fmt.Fprintf(w, "stopped: %s\n", *r.CeilingReason)
+	case r.Outcome == journal.NothingToDo:
+		fmt.Fprintln(w, "every item is done")
+	case r.Outcome == journal.NothingSelectable:
+		fmt.Fprintln(w, "no item can be taken now: those that are not done are claimed, failed, blocked or skipped")
+	}
+	for _, repo := range r.Repositories {
+		if repo.Error != nil {
+			fmt.Fprintf(w, "push to %s: %s\n", repo.Remote, *repo.Error)
+			if repo.ErrorDetail != nil {
+				fmt.Fprintf(w, "  %s\n", strings.ReplaceAll(*repo.ErrorDetail, "\n", "\n  "))
+			}
+		}
+	}
+}
+
+// printNext says what to do now.
+func printNext(w io.Writer, state string, r wave.Report) {
+	for _, repo := range r.Repositories {
+		if repo.Pushed {
+			fmt.Fprintf(w, "next: look at branch %s on %s\n", *repo.Branch, repo.Remote)
+			fmt.Fprintf(w, "      git fetch %s && git diff %s/%s...%s/%s\n", repo.Remote, repo.Remote, repo.Base, repo.Remote, *repo.Branch)
+		}
+	}
+	for _, i := range r.Items {
+		if i.State != journal.StateShipped {
+			fmt.Fprintf(w, "      wave show %s\n", i.ID)
+		}
+	}
+	switch r.Outcome {
+	case journal.Halted:
+		fmt.Fprintln(w, "next: wave halt clear, then wave resume with the driver's flags")
+	case journal.Interrupted, journal.ErrorOutcome, journal.GateUnavailable, journal.Ceiling:
+		if len(r.Items) > 0 {
+			fmt.Fprintln(w, "next: wave resume with the driver's flags")
+		}
+	}
+	if len(r.Items) > 0 {
+		fmt.Fprintf(w, "report: %s\n", filepath.ToSlash(wave.ReportPath(state, r.Wave)))
+	}
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return line
+}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"aesop/examples/internal/cli"
+	"aesop/wave/journal"
+)
+
+// progress tells on standard error what a wave is doing, a line an event.
+type progress struct{ c *cli.Context }
+
+func newProgress(c *cli.Context) progress { return progress{c} }
+
+// Observe prints the events that a person wants to see.
+func (p progress) Observe(w *journal.Wave, event journal.Event) {
+	switch e := event.(type) {
+	case journal.Planned:
+		if len(e.Items) > 0 {
+			p.line("wave %s: %s on %s of %s", w.ID, items(len(e.Items)), e.Branch, e.Remote)
+		}
+	case journal.Resumed:
+		p.line("wave %s: taken up again", w.ID)
+	case journal.AttemptStarted:
+		p.line("%s: agent at work, round %d", e.Item, e.Round)
+	case journal.AttemptEnded:
+		p.line("%s: %s after %v", e.Item, e.Outcome, (time.Duration(e.DurationMs) * time.Millisecond).Round(10*time.Millisecond))
+	case journal.Verified:
+		p.line("%s: %s", e.Item, verdict(e.Test))
+	case journal.PushIntent:
+		p.line("pushing %s with %s", e.Branch, items(len(e.Items)))
+	case journal.Shipped:
+		p.line("shipped %s", e.Branch)
+	case journal.PushFailed:
+		p.line("the push failed: %s", firstLine(e.Detail))
+	case journal.Stopped:
+		p.line("%s: %s", e.Outcome, e.Reason)
+	}
+}
+
+func verdict(t journal.Test) string {
+	switch {
+	case t.Passed:
+		return "its tests pass"
+	case t.TimedOut:
+		return "its tests did not end in time"
+	case t.Exit != nil:
+		return fmt.Sprintf("its tests fail, exit %d", *t.Exit)
+	}
+	return "its tests fail"
+}
+
+func (p progress) line(format string, args ...any) { fmt.Fprintf(p.c.Stderr, format+"\n", args...) }
+
+func items(n int) string {
+	if n == 1 {
+		return "1 item"
+	}
+	return fmt.Sprintf("%d items", n)
+}

@@ -1,0 +1,262 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"aesop"
+	"aesop/examples/internal/cli"
+	"aesop/wave"
+	"aesop/wave/journal"
+)
+
+// driverFlags say which agent works and how long it may.
+type driverFlags struct {
+	Driver      *string `help:"The agent: ${drivers}." placeholder:"NAME"`
+	Script      string  `help:"What the script driver plays." placeholder:"FILE"`
+	AgentCmd    *string `help:"The command driver's command, for sh -c; the prompt is on its standard input." placeholder:"CMD"`
+	Model       *string `help:"The model, where the item names none." placeholder:"M"`
+	AgentTime   *string `name:"agent-timeout" help:"Limit of one dispatch (30m)." placeholder:"D"`
+	IdleTimeout *string `help:"Limit of an agent's silence (10m)." placeholder:"D"`
+	TestTimeout *string `help:"Limit of one test command (10m)." placeholder:"D"`
+	Lease       *string `help:"Lease of the claims; it is renewed (15m)." placeholder:"D"`
+	Parallel    *string `help:"Agents at once (4)." placeholder:"P"`
+}
+
+func (d driverFlags) keys() map[string]*string {
+	return map[string]*string{"driver": d.Driver, "agentCmd": d.AgentCmd, "model": d.Model, "agentTimeout": d.AgentTime,
+		"idleTimeout": d.IdleTimeout, "testTimeout": d.TestTimeout, "lease": d.Lease, "parallel": d.Parallel}
+}
+
+// open opens the engine with the flags' settings.
+func (d driverFlags) open(c *cli.Context, common cli.Common, more map[string]*string, observers ...wave.Observer) (*aesop.Engine, error) {
+	keys := d.keys()
+	for key, value := range more {
+		keys[key] = value
+	}
+	settings, _, err := common.Load(keys)
+	if err != nil {
+		return nil, err
+	}
+	return aesop.Open(c, aesop.Config{Settings: settings, Repo: common.Repo, Script: d.Script, Observers: observers})
+}
+
+type selectFlags struct {
+	MaxItems     *int    `help:"Items of a wave (5)." placeholder:"N"`
+	AllowRedBase bool    `help:"Go on although the configured test fails on the base."`
+	Ship         *string `help:"push to the remote, or local." placeholder:"push|local"`
+	Supervise    bool    `help:"Ask before an item ships."`
+}
+
+func (s selectFlags) keys() map[string]*string {
+	keys := map[string]*string{"ship": s.Ship}
+	if s.MaxItems != nil {
+		text := strconv.Itoa(*s.MaxItems)
+		keys["maxItems"] = &text
+	}
+	yes := "true"
+	if s.AllowRedBase {
+		keys["allowRedBase"] = &yes
+	}
+	if s.Supervise {
+		keys["supervise"] = &yes
+	}
+	return keys
+}
+
+type runCommand struct {
+	cli.Common
+	driverFlags
+	selectFlags
+	DryRun bool `help:"Say what would be done; same as plan."`
+	Drain  bool `help:"Run waves until the backlog is drained."`
+}
+
+func (cmd runCommand) Run(c *cli.Context) error {
+	if cmd.DryRun {
+		return planCommand{cmd.Common, cmd.driverFlags, cmd.selectFlags}.Run(c)
+	}
+	engine, err := cmd.open(c, cmd.Common, cmd.selectFlags.keys(), newProgress(c))
+	if err != nil {
+		return err
+	}
+	defer engine.Close()
+	defer stopOnSignal(c, engine)()
+	if cmd.Drain {
+		reports, err := engine.Drain(c)
+		return finishDrain(c, engine.State, reports, err)
+	}
+	report, err := engine.Run(c)
+	return finish(c, engine.State, report, err)
+}
+
+// stopOnSignal stops softly at the first signal and at once at the second.
+func stopOnSignal(c *cli.Context, engine *aesop.Engine) (release func()) {
+	done, gone := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(gone)
+		for {
+			select {
+			case <-c.Signals:
+				fmt.Fprintln(c.Stderr, "stopping: agents end softly, work is parked; once more to kill them now")
+				engine.Stop()
+			case <-done:
+				return
+			}
+		}
+	}()
+	return func() { close(done); <-gone }
+}
+
+// finish prints a report and turns its outcome into the exit.
+func finish(c *cli.Context, state string, report wave.Report, err error) error {
+	if err != nil && (report.Wave == "" || cli.Damaged(err) || len(report.Items) == 0) {
+		return err
+	}
+	c.Print(report, func(w io.Writer) { printReport(w, state, report) })
+	if err != nil {
+		fmt.Fprintf(c.Stderr, "wave: %v\n", err)
+	}
+	return exitOf(report.Outcome)
+}
+
+type drainDocument struct {
+	SchemaVersion int             `json:"schemaVersion"`
+	Outcome       journal.Outcome `json:"outcome"`
+	Waves         []wave.Report   `json:"waves"`
+}
+
+func finishDrain(c *cli.Context, state string, reports []wave.Report, err error) error {
+	if len(reports) == 0 || err != nil && len(reports) == 1 && len(reports[0].Items) == 0 {
+		if err != nil {
+			return err
+		}
+	}
+	document := drainDocument{SchemaVersion: wave.SchemaVersion, Outcome: drained(reports), Waves: append([]wave.Report{}, reports...)}
+	c.Print(document, func(w io.Writer) {
+		for _, report := range reports {
+			printReport(w, state, report)
+			fmt.Fprintln(w)
+		}
+		fmt.Fprintf(w, "%d waves: %s\n", len(reports), document.Outcome)
+	})
+	if err != nil {
+		fmt.Fprintf(c.Stderr, "wave: %v\n", err)
+	}
+	return exitOf(document.Outcome)
+}
+
+// drained is the outcome of several waves: what stopped them, or how their items went together.
+func drained(reports []wave.Report) journal.Outcome {
+	if len(reports) == 0 {
+		return journal.NothingToDo
+	}
+	good, bad := 0, 0
+	for _, r := range reports {
+		switch r.Outcome {
+		case journal.Good:
+			good++
+		case journal.Partial:
+			good, bad = good+1, bad+1
+		case journal.Failed:
+			bad++
+		default:
+			return r.Outcome
+		}
+	}
+	switch {
+	case bad == 0:
+		return journal.Good
+	case good == 0:
+		return journal.Failed
+	}
+	return journal.Partial
+}
+
+// exitOf is the table from outcomes to exit codes.
+func exitOf(o journal.Outcome) error {
+	code := cli.NotGood
+	switch o {
+	case journal.Good, journal.NothingToDo:
+		return nil
+	case journal.ErrorOutcome, journal.GateUnavailable:
+		code = cli.Usage
+	case journal.Halted, journal.Ceiling, journal.Interrupted:
+		code = cli.Stopped
+	case journal.ConflictOutcome:
+		code = cli.Refused
+	}
+	return &cli.Exit{Code: code}
+}
+
+type planCommand struct {
+	cli.Common
+	driverFlags
+	selectFlags
+}
+
+func (cmd planCommand) Run(c *cli.Context) error {
+	engine, err := cmd.open(c, cmd.Common, cmd.selectFlags.keys())
+	if err != nil {
+		return err
+	}
+	defer engine.Close()
+	plan, err := engine.Plan(c)
+	if err != nil {
+		return err
+	}
+	c.Print(plan, func(w io.Writer) { printPlan(w, plan) })
+	return exitOf(plan.Outcome)
+}
+
+func printPlan(w io.Writer, p wave.Plan) {
+	if p.Reason != "" {
+		fmt.Fprintf(w, "%s: %s\n", p.Outcome, p.Reason)
+		return
+	}
+	fmt.Fprintf(w, "base %s of %s at %s, driver %s\n", p.BaseBranch, p.Remote, short(p.Base), p.Driver)
+	if len(p.Dirty) > 0 {
+		fmt.Fprintf(w, "your uncommitted changes are not part of the wave: %s\n", strings.Join(p.Dirty, ", "))
+	}
+	for _, i := range p.Items {
+		fmt.Fprintf(w, "take  %s  %s  owns %s\n", i.ID, i.Slug, strings.Join(i.OwnsFiles, " "))
+	}
+	for _, s := range p.Skipped {
+		fmt.Fprintf(w, "skip  %s  %s  %s: %s\n", s.ID, s.Slug, s.Reason, s.Detail)
+	}
+	switch p.Outcome {
+	case journal.NothingToDo:
+		fmt.Fprintln(w, "every item is done")
+	case journal.NothingSelectable:
+		fmt.Fprintln(w, "no item can be taken now: those that are not done are claimed, failed, blocked or skipped")
+	}
+}
+
+type resumeCommand struct {
+	cli.Common
+	driverFlags
+	Wave string `arg:"" optional:"" help:"The wave; without it all that were left."`
+}
+
+func (cmd resumeCommand) Run(c *cli.Context) error {
+	engine, err := cmd.open(c, cmd.Common, nil, newProgress(c))
+	if err != nil {
+		return err
+	}
+	defer engine.Close()
+	defer stopOnSignal(c, engine)()
+	reports, err := engine.Resume(c, cmd.Wave)
+	if err == nil && len(reports) == 0 {
+		c.Print(drainDocument{SchemaVersion: wave.SchemaVersion, Outcome: journal.NothingToDo, Waves: []wave.Report{}},
+			func(w io.Writer) { fmt.Fprintln(w, "nothing is unfinished") })
+		return nil
+	}
+	if len(reports) == 1 {
+		return finish(c, engine.State, reports[0], err)
+	}
+	return finishDrain(c, engine.State, reports, err)
+}
+
+func short(sha string) string { return sha[:min(len(sha), 10)] }

@@ -1,0 +1,88 @@
+package aesop_test
+
+import (
+	"encoding/json"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// layers are the packages from the lowest up; those of one row do not import each other. A package imports only what stands above
+// its row here.
+var layers = [][]string{
+	{"internal/document", "internal/filelock", "cost", "statestore/internal/backend"},
+	{"tracker", "driver/process"},
+	{"tracker/trackertest", "statestore"},
+	{"statestore/sqlite", "statestore/storetest", "statestore/job"},
+	{"driver", "internal/git"},
+	{"internal/agentproc", "internal/tree", "internal/testrun"},
+	{"driver/script", "driver/command", "driver/drivertest"},
+	{"wave/journal"},
+	{"wave"},
+	{""},
+	{"examples/internal/cli", "examples/internal/clitest"},
+	{"examples/wave", "examples/tracker"},
+}
+
+// heavy are modules that importing aesop/wave must not link.
+var heavy = []string{"modernc.org/sqlite", "github.com/alecthomas/kong", "github.com/rogpeppe/go-internal"}
+
+type listed struct {
+	ImportPath string
+	Imports    []string
+	Deps       []string
+}
+
+func list(t *testing.T, args ...string) []listed {
+	t.Helper()
+	out, err := exec.Command("go", append([]string{"list", "-json=ImportPath,Imports,Deps"}, args...)...).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []listed
+	for decoder := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p listed
+		if err := decoder.Decode(&p); err == io.EOF {
+			return all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+}
+
+func TestPackagesImportOnlyWhatIsBelowThem(t *testing.T) {
+	layer := map[string]int{}
+	for n, row := range layers {
+		for _, p := range row {
+			layer[strings.TrimSuffix("aesop/"+p, "/")] = n
+		}
+	}
+	for _, p := range list(t, "./...") {
+		own, placed := layer[p.ImportPath]
+		if !placed {
+			t.Errorf("%s has no place in the layers", p.ImportPath)
+			continue
+		}
+		for _, i := range p.Imports {
+			if i != "aesop" && !strings.HasPrefix(i, "aesop/") {
+				continue
+			}
+			if at, ok := layer[i]; !ok || at >= own {
+				t.Errorf("%s imports %s, which is not below it", p.ImportPath, i)
+			}
+		}
+	}
+}
+
+func TestWaveLinksNothingHeavy(t *testing.T) {
+	for _, p := range list(t, "./wave") {
+		for _, dep := range p.Deps {
+			if slices.ContainsFunc(heavy, func(module string) bool { return dep == module || strings.HasPrefix(dep, module+"/") }) {
+				t.Errorf("aesop/wave links %s", dep)
+			}
+		}
+	}
+}

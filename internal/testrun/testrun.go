@@ -1,0 +1,92 @@
+// Package testrun runs a test command the way that proves something: in a clean tree, without standard input, with an
+// environment that holds no provider key and caches that no agent could have written, under a deadline that ends the tree.
+package testrun
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"aesop/driver/process"
+)
+
+// Spec is one run.
+type Spec struct {
+	Argv    []string
+	Dir     string   // working directory, absolute, inside the tree
+	Env     []string // complete, see Environment
+	Mark    string
+	Timeout time.Duration
+	Log     io.Writer // also gets the output as it comes, or nil
+}
+
+// Outcome is how a run went.
+type Outcome struct {
+	Exit        *int // nil: it did not end by itself
+	TimedOut    bool
+	Stdout      string // tails
+	Stderr      string
+	Duration    time.Duration
+	Confinement string
+}
+
+// Passed says that the command ended by itself with exit 0.
+func (o Outcome) Passed() bool { return o.Exit != nil && *o.Exit == 0 }
+
+// Tail is the end of the output, standard error last.
+func (o Outcome) Tail() string {
+	switch {
+	case o.Stderr == "":
+		return o.Stdout
+	case o.Stdout == "":
+		return o.Stderr
+	}
+	return o.Stdout + "\n" + o.Stderr
+}
+
+const tailBytes = 16 << 10
+
+// Run runs the command. The error says that it could not be started, or that ctx ended; a command that fails is an Outcome.
+func Run(ctx context.Context, s Spec) (Outcome, error) {
+	if info, err := os.Stat(s.Dir); err != nil || !info.IsDir() {
+		return Outcome{}, &DirectoryError{Dir: s.Dir, Err: err}
+	}
+	command := process.Command{Argv: s.Argv, Dir: s.Dir, Env: s.Env, Mark: s.Mark, Timeout: s.Timeout, Tail: tailBytes}
+	if s.Log != nil {
+		command.Stdout, command.Stderr = s.Log, s.Log
+	}
+	result, err := process.Run(ctx, command)
+	if err != nil {
+		return Outcome{}, fmt.Errorf("run %s: %w", s.Argv[0], err)
+	}
+	outcome := Outcome{TimedOut: result.Reason == process.TimedOut, Stdout: string(result.Stdout.Text), Stderr: string(result.Stderr.Text),
+		Duration: result.Duration, Confinement: result.Confinement}
+	if result.Reason == process.Cancelled {
+		return outcome, context.Cause(ctx)
+	}
+	if result.Reason == process.Exited && result.Signal == "" {
+		outcome.Exit = &result.Code
+	}
+	return outcome, nil
+}
+
+// DirectoryError says that the working directory of a test is not in the tree.
+type DirectoryError struct {
+	Dir string
+	Err error
+}
+
+func (e *DirectoryError) Error() string {
+	return fmt.Sprintf("test directory %s is not in the tree", filepath.Base(e.Dir))
+}
+
+func (e *DirectoryError) Unwrap() error {
+	if e.Err == nil {
+		return errors.ErrUnsupported
+	}
+	return e.Err
+}

@@ -1,0 +1,143 @@
+package tree
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"aesop/internal/git"
+	"aesop/tracker"
+)
+
+// What a Violation can be.
+const (
+	OutsideOwned   = "outside_owned"
+	GitDirectory   = "git_directory"
+	Submodule      = "submodule"
+	NotAFile       = "not_a_file"
+	HardLink       = "hard_link"
+	Twin           = "twin"
+	SymlinkEscapes = "symlink_escapes"
+	InvalidName    = "invalid_name"
+	TooLarge       = "too_large"
+	Unreadable     = "unreadable"
+)
+
+// Violation is one path that may not become part of a commit.
+type Violation struct {
+	Path   string `json:"path"`
+	Kind   string `json:"kind"`
+	Detail string `json:"detail,omitempty"`
+}
+
+func (v Violation) String() string {
+	if v.Detail == "" {
+		return fmt.Sprintf("%s (%s)", v.Path, v.Kind)
+	}
+	return fmt.Sprintf("%s (%s: %s)", v.Path, v.Kind, v.Detail)
+}
+
+// Fence compares the folder dir with the files of the commit that was checked out there. It returns what changed, with the
+// very bytes that it read, and every reason why that may not be committed. Paths for which ignore is true are not looked at.
+func Fence(ctx context.Context, dir string, base []git.Entry, owns tracker.Ownership, ignore func(path string) bool) ([]git.Change, []Violation, error) {
+	differing, err := scan(ctx, dir, base, ignore)
+	if err != nil {
+		return nil, nil, err
+	}
+	var changes []git.Change
+	var violations []Violation
+	for _, f := range differing {
+		name := f.change.Path
+		switch {
+		case f.issue != "":
+			violations = append(violations, Violation{name, f.issue, f.detail})
+		case !owns.Contains(name):
+			violations = append(violations, Violation{Path: name, Kind: OutsideOwned})
+		default:
+			if err := tracker.CheckPath(name); err != nil && f.change.Mode != "" {
+				violations = append(violations, Violation{name, InvalidName, err.Error()})
+				continue
+			}
+			changes = append(changes, f.change)
+		}
+	}
+	return changes, append(violations, twins(base, changes)...), nil
+}
+
+// twins finds changed paths that some file system would take for another path of the same tree.
+func twins(base []git.Entry, changes []git.Change) []Violation {
+	owner := make(map[string]string, len(base)+len(changes)) // folded path or folder to its spelling
+	removed := make(map[string]bool)
+	for _, c := range changes {
+		if c.Mode == "" {
+			removed[c.Path] = true
+		}
+	}
+	var violations []Violation
+	add := func(name string, report bool) {
+		for i := range len(name) + 1 {
+			if i < len(name) && name[i] != '/' {
+				continue
+			}
+			part := name[:i]
+			folded := tracker.FoldPath(part)
+			if other, taken := owner[folded]; taken && other != part {
+				if report {
+					violations = append(violations, Violation{name, Twin, "of " + other})
+				}
+				return
+			}
+			owner[folded] = part
+		}
+	}
+	for _, e := range base {
+		if !removed[e.Path] {
+			add(e.Path, false)
+		}
+	}
+	for _, c := range changes {
+		if c.Mode != "" {
+			add(c.Path, true)
+		}
+	}
+	return violations
+}
+
+// Modified lists the files of base that differ in dir, sorted: what a test run changed of what it was given. Files that are
+// new in dir are no concern here.
+func Modified(ctx context.Context, dir string, base []git.Entry, ignore func(string) bool) ([]string, error) {
+	differing, err := scan(ctx, dir, base, ignore)
+	if err != nil {
+		return nil, err
+	}
+	tracked := make(map[string]bool, len(base))
+	for _, e := range base {
+		tracked[e.Path] = true
+	}
+	var names []string
+	for _, f := range differing {
+		if tracked[f.change.Path] {
+			names = append(names, f.change.Path)
+		}
+	}
+	return names, nil
+}
+
+// Digest stands for a list of changes: equal digests mean equal paths, modes and contents, whether the contents are given as
+// data or by id. like gives the hash that ids are made with.
+func Digest(changes []git.Change, like git.SHA) string {
+	lines := make([]string, len(changes))
+	for i, c := range changes {
+		blob := c.Blob
+		if c.Mode != "" && blob == "" {
+			blob = hashBlob(like, c.Data)
+		}
+		lines[i] = fmt.Sprintf("%d:%s %s %s", len(c.Path), c.Path, c.Mode, blob)
+	}
+	slices.Sort(lines)
+	sum := sha256.Sum256([]byte(strings.Join(lines, "\n")))
+	return hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,3 @@
+package aesop
+
+func stateRoots() []rootPlace { return []rootPlace{{"LocalAppData", ""}} }

@@ -1,0 +1,106 @@
+package wave
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"aesop/internal/git"
+	"aesop/internal/tree"
+	"aesop/statestore"
+	"aesop/wave/journal"
+)
+
+// adopt looks, once the claims are held, whether the remote has an item's work already. The remote owns that fact.
+func (r *run) adopt() error {
+	open := r.journal.Wave().Select(func(i *journal.ItemState) bool { return i.Open() })
+	if len(open) == 0 {
+		return nil
+	}
+	refs, err := r.target.shipper.Refs(r.stop.ctx)
+	if err != nil {
+		return fmt.Errorf("ask %s for the item refs: %w", r.target.shipper.Name(), err)
+	}
+	if intent := r.journal.Wave().Intent; intent != nil {
+		if holds(refs, intent.Updates[1:]) {
+			return r.shipped(*intent, 0)
+		}
+	}
+	_, err = r.adoptFrom(r.stop.ctx, refs)
+	return err
+}
+
+// adoptFrom takes every open item whose ref is not where its recorded shipment is out of the wave: it is shipped.
+func (r *run) adoptFrom(ctx context.Context, refs map[string]string) (adopted bool, err error) {
+	for _, item := range r.journal.Wave().Select(func(i *journal.ItemState) bool { return i.Open() }) {
+		at := refs[ItemRef(item.ID)]
+		r.mu.Lock()
+		r.old[item.ID] = at
+		r.mu.Unlock()
+		if at == "" || at == item.OldShipment {
+			continue
+		}
+		adopted = true
+		if err := r.adoptItem(ctx, item, at); err != nil {
+			return adopted, err
+		}
+	}
+	return adopted, nil
+}
+
+func (r *run) adoptItem(ctx context.Context, item *journal.ItemState, at git.SHA) error {
+	made, err := r.recognise(ctx, item.ID, at)
+	if err != nil {
+		return err
+	}
+	if made == nil {
+		return r.end(item.ID, journal.StateSetupFailed, fmt.Sprintf("%s is at %s, which this state did not make", ItemRef(item.ID), git.Short(at)), false,
+			&journal.Failure{Step: "ship", Tail: "look at that commit; delete the ref on the remote if it is not the item's work"})
+	}
+	return r.recordWith(r.cancelJob(item.ID, "shipped already"),
+		journal.Adopted{Item: item.ID, Commit: at, Branch: made.Branch, Wave: made.Wave})
+}
+
+// recognise finds out which shipment a commit is: by the store, or by a signature that only who holds the key could make. Nil:
+// it is nobody's that we know.
+func (r *run) recognise(ctx context.Context, id string, commit git.SHA) (*shipment, error) {
+	var known *shipment
+	err := r.s.config.Store.View(ctx, func(s statestore.Reader) error {
+		record, err := s.Get(shipmentKey(commit))
+		if notFound(err) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		return json.Unmarshal(record.Value, &known)
+	})
+	if err != nil || known != nil {
+		return known, err
+	}
+	engine := r.target.engine
+	if err := engine.Fetch(ctx, r.target.remote, commit); err != nil {
+		return nil, fmt.Errorf("fetch the shipment of %s: %w", id, err)
+	}
+	message, err := engine.Message(ctx, commit)
+	if err != nil {
+		return nil, err
+	}
+	parents, err := engine.Parents(ctx, commit)
+	if err != nil || len(parents) != 1 {
+		return nil, err
+	}
+	changes, err := engine.Changed(ctx, parents[0], commit)
+	if err != nil {
+		return nil, err
+	}
+	key, err := r.s.signingKey(ctx)
+	if err != nil {
+		return nil, err
+	}
+	t := trailers(message)
+	if t[trailerItem] != id || !signed(key, t, parents[0], tree.Digest(changes, commit)) {
+		return nil, nil
+	}
+	return &shipment{Wave: t[trailerWave], Branch: Branch(t[trailerWave]), Commit: commit}, nil
+}

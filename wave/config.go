@@ -1,0 +1,121 @@
+package wave
+
+import (
+	"crypto/rand"
+	"errors"
+	"io"
+	"os"
+	"time"
+
+	"go.uber.org/zap"
+
+	"aesop/driver"
+	"aesop/statestore"
+	"aesop/tracker"
+)
+
+// Config is what a Scheduler needs. Repo, State, Tracker, Store and Driver are required; every other field has a default where
+// it is zero.
+type Config struct {
+	Repo    string // a folder in the user's repository
+	State   string // local folder for the engine's own files, outside any repository
+	Tracker tracker.Tracker
+	Store   statestore.Store
+	Driver  driver.Driver
+
+	Remote string // "": origin, else the only one
+	Base   string // branch of the remote; "": its default branch
+	Model  string // overrides the driver's model of workers; an item's own model overrides both
+	Owner  string // shown in claims; "": user and host
+
+	// Verify is a test of the whole repository. It runs on the base before any agent does, and on what is about to ship.
+	Verify       tracker.Command
+	AllowRedBase bool
+	// ProtectedBranches are patterns of branches never pushed to, beside the base, main, master and release/*.
+	ProtectedBranches []string
+	PassEnv           []string // names of variables that agents and tests see beside those that every program needs
+
+	MaxItems     int           // of a wave; 0: 5
+	Parallel     int           // agents at once; 0: 4
+	MaxAttempts  int           // claims of one item that may end without shipping; 0: 3
+	AgentTimeout time.Duration // of one dispatch; 0: 30m
+	IdleTimeout  time.Duration // of a silent agent; 0: 10m
+	TestTimeout  time.Duration // of one test command; 0: 10m
+	Lease        time.Duration // of claims; 0: 15m
+
+	Gates     []Gate // asked beside HALT
+	Reviewer  Reviewer
+	Approver  Approver
+	Prompts   PromptBuilder // nil: the built-in template
+	Shipper   Shipper       // nil: the remote
+	Observers []Observer
+	Redactor  Redactor // nil: nothing is redacted
+
+	Clock  func() time.Time            // nil: time.Now
+	Rand   io.Reader                   // of tokens and ids; nil: crypto/rand
+	Lookup func(string) (string, bool) // environment; nil: os.LookupEnv
+	Logger *zap.Logger                 // nil: none
+}
+
+// Defaults of Config.
+const (
+	DefaultMaxItems     = 5
+	DefaultParallel     = 4
+	DefaultMaxAttempts  = 3
+	DefaultAgentTimeout = 30 * time.Minute
+	DefaultIdleTimeout  = 10 * time.Minute
+	DefaultTestTimeout  = 10 * time.Minute
+	DefaultLease        = 15 * time.Minute
+)
+
+func (c *Config) complete() error {
+	for _, required := range []struct {
+		missing bool
+		name    string
+	}{{c.Repo == "", "Repo"}, {c.State == "", "State"}, {c.Tracker == nil, "Tracker"}, {c.Store == nil, "Store"}, {c.Driver == nil, "Driver"}} {
+		if required.missing {
+			return errors.New("wave: Config." + required.name + " is required")
+		}
+	}
+	setDefault(&c.MaxItems, DefaultMaxItems)
+	setDefault(&c.Parallel, DefaultParallel)
+	setDefault(&c.MaxAttempts, DefaultMaxAttempts)
+	setDefault(&c.AgentTimeout, DefaultAgentTimeout)
+	setDefault(&c.IdleTimeout, DefaultIdleTimeout)
+	setDefault(&c.TestTimeout, DefaultTestTimeout)
+	setDefault(&c.Lease, DefaultLease)
+	if c.Owner == "" {
+		c.Owner = defaultOwner()
+	}
+	if c.Prompts == nil {
+		c.Prompts = Template{}
+	}
+	if c.Clock == nil {
+		c.Clock = time.Now
+	}
+	if c.Rand == nil {
+		c.Rand = rand.Reader
+	}
+	if c.Lookup == nil {
+		c.Lookup = os.LookupEnv
+	}
+	if c.Logger == nil {
+		c.Logger = zap.NewNop()
+	}
+	return nil
+}
+
+func setDefault[T int | time.Duration](field *T, value T) {
+	if *field <= 0 {
+		*field = value
+	}
+}
+
+func defaultOwner() string {
+	host, _ := os.Hostname()
+	name := os.Getenv("USER")
+	if name == "" {
+		name = "aesop"
+	}
+	return name + "@" + host
+}

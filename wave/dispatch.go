@@ -1,0 +1,272 @@
+package wave
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"aesop/driver"
+	"aesop/internal/git"
+	"aesop/internal/testrun"
+	"aesop/internal/tree"
+	"aesop/tracker"
+	"aesop/wave/journal"
+)
+
+// dispatch gives the item to the driver once and turns what it left into a commit.
+func (r *run) dispatch(ctx context.Context, item *journal.ItemState) error {
+	round, from, gate := r.round(item)
+	if err := r.pass(gate, item.ID); err != nil {
+		return err
+	}
+	if item.BaseTest == nil {
+		if err := r.testItemOnBase(ctx, item); err != nil {
+			return err
+		}
+		item = r.journal.Item(item.ID)
+	}
+	token, err := r.s.newToken()
+	if err != nil {
+		return err
+	}
+	attempt := tracker.AttemptID(token)
+	if err := r.recordWith(r.startJob(item.ID, token, round),
+		journal.AttemptStarted{Item: item.ID, Attempt: attempt, Round: round, Model: item.Model}); err != nil {
+		return err
+	}
+	r.setJobToken(item.ID, token)
+	w := &work{run: r, item: item, text: r.item(item.ID), attempt: attempt, round: round, from: from,
+		dir: r.scratch(item.ID, fmt.Sprintf("agent-%d-%s", round, attempt))}
+	return r.attemptEnded(w, w.do(ctx))
+}
+
+// round says which dispatch this is, from which commit it starts, and what the gates call it.
+func (r *run) round(item *journal.ItemState) (round int, from git.SHA, gate string) {
+	round, from, gate = 1, r.target.base, "dispatch"
+	for _, a := range item.Attempts {
+		round = a.Round
+		if a.Test != nil && !a.Test.Passed { // a repair starts from the commit that failed
+			round, from, gate = a.Round+1, a.Ended.Commit, "repair"
+		}
+	}
+	return round, from, gate
+}
+
+// work is one attempt.
+type work struct {
+	*run
+	item    *journal.ItemState
+	text    tracker.Item
+	attempt string
+	round   int
+	from    git.SHA // commit that the tree starts from
+	dir     string
+}
+
+// do prepares the tree, runs the driver, reads the tree and builds the commit. Everything that can go wrong is in what it
+// returns; the event is complete but for the item's and the attempt's name.
+func (w *work) do(ctx context.Context) journal.AttemptEnded {
+	began := w.s.config.Clock()
+	end := w.steps(ctx)
+	end.Item, end.Attempt = w.item.ID, w.attempt
+	if w.s.config.Driver != nil && end.DurationMs == 0 {
+		end.DurationMs = w.s.config.Clock().Sub(began).Milliseconds()
+	}
+	if ctx.Err() != nil && end.Outcome != journal.OutcomeBuilt {
+		end.Outcome, end.Reason = journal.OutcomeCancelled, context.Cause(ctx).Error()
+	}
+	return end
+}
+
+func (w *work) steps(ctx context.Context) journal.AttemptEnded {
+	setup := func(err error) journal.AttemptEnded {
+		return journal.AttemptEnded{Outcome: journal.OutcomeSetup, Reason: err.Error()}
+	}
+	task, log, err := w.task(ctx)
+	if err != nil {
+		return setup(err)
+	}
+	defer log.Close()
+	result, err := w.runDriver(ctx, task)
+	log.section("agent, round %d, attempt %s", w.round, w.attempt)
+	log.write(result.Output)
+	log.note("%s", result.Summary)
+	end := journal.AttemptEnded{Usage: result.Usage(), Session: result.Session, Confinement: result.Confinement}
+	if err != nil {
+		end.Outcome, end.Class, end.Reason = journal.OutcomeDriver, string(driver.ClassOf(err)), err.Error()
+		end.Tail = string(result.Output)
+		if e, ok := errors.AsType[*driver.Error](err); ok {
+			end.Exit = e.ExitCode
+		}
+		end.Parked = w.park()
+		return end
+	}
+	return w.harvest(ctx, end)
+}
+
+// task checks the tree out and describes the work.
+func (w *work) task(ctx context.Context) (driver.Task, *itemLog, error) {
+	config, info := w.s.config, w.s.config.Driver.Info()
+	if err := w.target.engine.Checkout(ctx, w.from, w.dir); err != nil {
+		return driver.Task{}, nil, err
+	}
+	attemptDir := w.folder("attempts", w.attempt)
+	if err := os.MkdirAll(attemptDir, 0o700); err != nil {
+		return driver.Task{}, nil, err
+	}
+	failure, err := w.failure(ctx)
+	if err != nil {
+		return driver.Task{}, nil, err
+	}
+	prompt, err := config.Prompts.Prompt(PromptInput{Item: w.text, Test: w.item.TestText, Round: w.round, Failure: failure})
+	if err != nil {
+		return driver.Task{}, nil, err
+	}
+	log, err := w.openLog(w.item.ID)
+	if err != nil {
+		return driver.Task{}, nil, err
+	}
+	return driver.Task{Item: w.item.ID, Slug: w.item.Slug, Wave: w.id, AttemptID: w.attempt, Prompt: prompt, Role: driver.Worker, Model: w.item.Model,
+		Session: w.session(info), Dir: w.dir, AttemptDir: attemptDir, Owns: w.text.OwnsFiles,
+		Environment: testrun.Base(config.Lookup, append(append([]string{"HOME", "TMPDIR", "TERM"}, info.Environment...), config.PassEnv...)),
+		Mark:        w.id + "/" + w.attempt, Round: w.round, Failure: failure,
+		Budget: driver.Budget{Timeout: config.AgentTimeout, Idle: config.IdleTimeout}}, log, nil
+}
+
+// session is what a repair continues, where the driver can.
+func (w *work) session(info driver.Info) string {
+	if last := w.item.Last(); info.Resumes && last != nil && last.Ended != nil {
+		return last.Ended.Session
+	}
+	return ""
+}
+
+// maxDiff bounds the diff that a prompt or a reviewer is shown.
+const maxDiff = 64 << 10
+
+// failure is what the agent is told went wrong: its last commit's test, or the test on the base where that fails already.
+func (w *work) failure(ctx context.Context) (*driver.Failure, error) {
+	test, step, diff := w.item.BaseTest, "base", ""
+	if w.from != w.target.base {
+		last := w.item.Last()
+		for i := range w.item.Attempts {
+			if a := &w.item.Attempts[i]; a.Test != nil {
+				last = a
+			}
+		}
+		test, step = last.Test, "verify"
+		var err error
+		if diff, err = w.target.engine.Diff(ctx, w.target.base, w.from, maxDiff); err != nil {
+			return nil, err
+		}
+	}
+	if test == nil || test.Passed {
+		return nil, nil
+	}
+	return &driver.Failure{Step: step, Command: w.item.TestText, ExitCode: test.Exit, TimedOut: test.TimedOut, Stdout: test.Stdout, Stderr: test.Stderr,
+		Diff: diff, Reason: test.Reason}, nil
+}
+
+// runDriver runs the driver and turns a panic into a failure of this attempt.
+func (w *work) runDriver(ctx context.Context, task driver.Task) (result driver.Result, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &driver.Error{Class: driver.Crashed, Message: fmt.Sprintf("the driver panicked: %v", p)}
+		}
+	}()
+	return w.s.config.Driver.Run(ctx, task, nil)
+}
+
+// harvest reads what the agent left. The commit has exactly the bytes that were checked.
+func (w *work) harvest(ctx context.Context, end journal.AttemptEnded) journal.AttemptEnded {
+	engine, base := w.target.engine, w.target.base
+	entries, err := engine.List(ctx, base)
+	if err != nil {
+		return w.unread(end, err)
+	}
+	owns, err := tracker.ParseOwnership(w.text.OwnsFiles)
+	if err != nil {
+		return w.unread(end, err)
+	}
+	changes, violations, err := tree.Fence(ctx, w.dir, entries, owns, nil)
+	switch {
+	case err != nil:
+		return w.unread(end, err)
+	case len(violations) > 0:
+		end.Outcome, end.Reason, end.Parked = journal.OutcomeFence, fenceReason(violations), w.park()
+		return end
+	case len(changes) == 0:
+		end.Outcome, end.Reason = journal.OutcomeNoChanges, "the agent changed nothing"
+		w.discard(w.dir)
+		return end
+	}
+	if end.Commit, err = w.commit(ctx, changes); err != nil {
+		return w.unread(end, err)
+	}
+	if end.Tree, err = engine.TreeOf(ctx, end.Commit); err != nil {
+		return w.unread(end, err)
+	}
+	end.Outcome = journal.OutcomeBuilt
+	w.discard(w.dir)
+	return end
+}
+
+// unread ends an attempt whose tree could not be turned into a commit.
+func (w *work) unread(end journal.AttemptEnded, err error) journal.AttemptEnded {
+	end.Outcome, end.Reason, end.Parked = journal.OutcomeSetup, err.Error(), w.park()
+	return end
+}
+
+// park keeps the agent's tree; what comes back is its place below the state directory.
+func (w *work) park() string {
+	place, err := filepath.Rel(w.s.config.State, w.dir)
+	if err != nil {
+		return w.dir
+	}
+	return filepath.ToSlash(place)
+}
+
+// maxNamed is how many paths a reason names.
+const maxNamed = 20
+
+func fenceReason(violations []tree.Violation) string {
+	names := make([]string, 0, maxNamed)
+	for _, v := range violations {
+		if len(names) == maxNamed {
+			names = append(names, fmt.Sprintf("and %d more", len(violations)-maxNamed))
+			break
+		}
+		names = append(names, v.String())
+	}
+	return strings.Join(names, ", ")
+}
+
+// attemptEnded stores what came of an attempt, and with it the item's end where there is nothing more to try.
+func (r *run) attemptEnded(w *work, end journal.AttemptEnded) error {
+	id := w.item.ID
+	failure := &journal.Failure{Step: "build", Command: r.s.config.Driver.Info().Name, Exit: end.Exit, Tail: joinLines(end.Tail, end.Reason)}
+	ended := journal.ItemEnded{Item: id, Reason: end.Reason, Counted: true, Failure: failure}
+	switch end.Outcome {
+	case journal.OutcomeBuilt:
+		return r.record(end)
+	case journal.OutcomeCancelled:
+		return r.record(end) // the item stays open: parked, or lost
+	case journal.OutcomeNoChanges:
+		ended.State, ended.Failure = journal.StateNoChanges, nil
+	case journal.OutcomeFence:
+		ended.State = journal.StateFenceViolation
+		failure.Step = "fence"
+	case journal.OutcomeSetup:
+		ended.State, ended.Counted = journal.StateSetupFailed, false
+		failure.Step = "setup"
+	default:
+		ended.State, ended.Counted = journal.StateDriverFailed, !driver.Class(end.Class).Limits()
+	}
+	return r.recordWith(r.failJob(id, string(ended.State)), end, ended)
+}
+
+// discard removes a tree that is not needed any more; one that resists is left for prune.
+func (r *run) discard(dir string) { _ = os.RemoveAll(dir) }

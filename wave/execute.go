@@ -1,0 +1,175 @@
+package wave
+
+import (
+	"context"
+	"errors"
+
+	"aesop/statestore"
+	"aesop/tracker"
+	"aesop/wave/journal"
+)
+
+// Run finishes the waves that an earlier process left unfinished, and then runs one new wave. The Report counts also beside an
+// error; it is the new wave's, or that of an old one that could not be finished because waves are halted.
+func (s *Scheduler) Run(ctx context.Context) (Report, error) {
+	old, err := s.Resume(ctx, "")
+	if err != nil || len(old) > 0 && stopsDrain(old[len(old)-1].Outcome) {
+		return last(old), err
+	}
+	report, _, err := s.runOne(ctx, begin{resumed: summaries(old)})
+	return report, err
+}
+
+// Drain runs waves until the backlog has nothing more to select, or a wave is stopped. Every wave starts from what the one
+// before shipped. An item that ended without being counted against it is not taken again.
+func (s *Scheduler) Drain(ctx context.Context) ([]Report, error) {
+	reports, err := s.Resume(ctx, "")
+	if err != nil || len(reports) > 0 && stopsDrain(reports[len(reports)-1].Outcome) {
+		return reports, err
+	}
+	next := begin{exclude: map[string]bool{}}
+	for {
+		report, wave, err := s.runOne(ctx, next)
+		if len(reports) > 0 && err == nil && (report.Outcome == journal.NothingToDo || report.Outcome == journal.NothingSelectable) {
+			return reports, nil // the backlog is drained; an empty wave is no news
+		}
+		reports = append(reports, report)
+		if err != nil || stopsDrain(report.Outcome) || len(report.Items) == 0 {
+			return reports, err
+		}
+		if wave.Shipped != nil {
+			next.from = wave.Shipped.Tip
+		}
+		for _, item := range wave.Select(func(i *journal.ItemState) bool { return i.Commit == "" && (i.End == nil || !i.End.Counted) }) {
+			next.exclude[item.ID] = true
+		}
+	}
+}
+
+// stopsDrain says that after such a wave no other may begin.
+func stopsDrain(o journal.Outcome) bool {
+	switch o {
+	case journal.Halted, journal.Ceiling, journal.Interrupted, journal.GateUnavailable, journal.ErrorOutcome, journal.BaseRed, journal.ConflictOutcome:
+		return true
+	}
+	return false
+}
+
+// begin says how a new wave starts.
+type begin struct {
+	from    string          // commit to start from; "" is the tip of the base branch
+	exclude map[string]bool // items not to take
+	resumed []journal.Resume
+}
+
+// runOne runs one new wave. The fold comes back beside the report where there is one.
+func (s *Scheduler) runOne(ctx context.Context, b begin) (Report, *journal.Wave, error) {
+	id, err := s.newWaveID()
+	if err != nil {
+		return failedReport("", s, err), nil, err
+	}
+	release, err := s.take(id)
+	if err != nil {
+		return failedReport(id, s, err), nil, err
+	}
+	defer release()
+	st, end := s.newStopper(ctx)
+	defer end()
+	r := s.newRun(id, journal.Create(s.journalConfig(), id), st, nil)
+	report, err := r.first(b)
+	return report, r.journal.Wave(), err
+}
+
+// first plans and carries out a new wave.
+func (r *run) first(b begin) (Report, error) {
+	if err := r.pass("claim", ""); err != nil {
+		return r.nothingBegan(err, b)
+	}
+	var err error
+	if r.target, err = r.s.open(r.stop.ctx, r.id, b.from); err != nil {
+		return r.refused(err)
+	}
+	chosen, err := r.s.choose(r.stop.ctx, r.target, b.exclude)
+	if err != nil {
+		return r.refused(err)
+	}
+	claims, err := r.tokens(chosen.Items)
+	if err != nil {
+		return r.refused(err)
+	}
+	plan, err := r.s.planned(r.stop.ctx, r.target, chosen.Items, claims)
+	if err != nil {
+		return r.refused(err)
+	}
+	plan.Skipped, plan.Resumed = skipped(chosen.Skipped), b.resumed
+	if len(chosen.Items) == 0 {
+		return r.closeEmpty(plan, journal.Ended{Outcome: nothing(chosen)})
+	}
+	if err := r.record(plan); err != nil {
+		return r.refused(err)
+	}
+	return r.close(r.work(chosen.Items))
+}
+
+// work takes the planned items and runs the wave.
+func (r *run) work(items []tracker.Item) error {
+	if err := r.testBase(); err != nil {
+		return err
+	}
+	if red := r.journal.Wave(); red.RedBase() {
+		return r.endAll(red, journal.StateCancelled, "the base is red")
+	}
+	if err := r.claim(items); err != nil {
+		return err
+	}
+	defer r.keepClaims()()
+	return r.finish()
+}
+
+// nothingBegan ends a wave that a gate stopped before it was planned.
+func (r *run) nothingBegan(cause error, b begin) (Report, error) {
+	stopped := stoppedBy(cause)
+	info := r.s.config.Driver.Info()
+	plan := journal.Planned{Driver: info.Name, Tier: info.EffectiveTier(), Repo: r.s.user.Root, Resumed: b.resumed}
+	return r.closeEmpty(plan, *stopped, journal.Ended{Outcome: stopped.Outcome})
+}
+
+// closeEmpty writes down a wave without items.
+func (r *run) closeEmpty(plan journal.Planned, ends ...journal.Event) (Report, error) {
+	if err := r.record(append([]journal.Event{plan}, ends...)...); err != nil {
+		return r.broken(err)
+	}
+	report := NewReport(r.journal.Wave())
+	if err := r.writeReport(report); err != nil {
+		return report, err
+	}
+	ctx, cancel := r.bookkeeping()
+	defer cancel()
+	return report, r.journal.Close(ctx)
+}
+
+// refused reports a wave that could not be planned. Nothing is stored of it.
+func (r *run) refused(err error) (Report, error) {
+	if stopped := r.stopCause(err); stopped != nil {
+		return r.nothingBegan(context.Cause(r.stop.ctx), begin{})
+	}
+	return failedReport(r.id, r.s, err), err
+}
+
+func last(reports []Report) Report {
+	if len(reports) == 0 {
+		return Report{}
+	}
+	return reports[len(reports)-1]
+}
+
+func summaries(reports []Report) []journal.Resume {
+	var rows []journal.Resume
+	for _, r := range reports {
+		rows = append(rows, journal.Resume{Wave: r.Wave, Outcome: r.Outcome})
+	}
+	return rows
+}
+
+// notFound says that a wave is not in the store.
+func notFound(err error) bool { return errors.Is(err, statestore.ErrNotFound) }

@@ -1,0 +1,84 @@
+package wave
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/google/renameio/v2/maybe"
+)
+
+// Halt is the switch that stops every wave of a state directory: a file, so that neither a database nor a network is needed.
+type Halt struct {
+	Dir string // state directory
+}
+
+// HaltNote says why and since when waves are halted.
+type HaltNote struct {
+	Reason string    `json:"reason"`
+	At     time.Time `json:"at"`
+	By     string    `json:"by"`
+}
+
+// Path is the file whose existence halts.
+func (h Halt) Path() string { return filepath.Join(h.Dir, "HALT") }
+
+// Set halts. A later call replaces the note.
+func (h Halt) Set(note HaltNote) error {
+	if note.Reason == "" {
+		return errors.New("halt: a reason is required")
+	}
+	data, err := json.Marshal(note)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(h.Dir, 0o700); err != nil {
+		return fmt.Errorf("halt: %w", err)
+	}
+	return maybe.WriteFile(h.Path(), append(data, '\n'), 0o600)
+}
+
+// Clear lets waves go on. It is no error where nothing halted.
+func (h Halt) Clear() error {
+	if err := os.Remove(h.Path()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("halt clear: %w", err)
+	}
+	return nil
+}
+
+// Note returns the note, or nil where nothing halts. A file that cannot be read, or says nothing, halts all the same. The
+// error is that nobody can tell.
+func (h Halt) Note() (*HaltNote, error) {
+	if _, err := os.Lstat(h.Path()); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, fmt.Errorf("halt: %w", err)
+	}
+	note := HaltNote{Reason: "the HALT file cannot be read"}
+	if data, err := os.ReadFile(h.Path()); err == nil {
+		if json.Unmarshal(data, &note) != nil || note.Reason == "" {
+			note.Reason = "the HALT file says no reason"
+		}
+	}
+	return &note, nil
+}
+
+// Name and Check make Halt a Gate.
+func (h Halt) Name() string { return "halt" }
+
+// Check says no while the file exists.
+func (h Halt) Check(context.Context, Point) error {
+	note, err := h.Note()
+	if err != nil {
+		return err
+	}
+	if note != nil {
+		return &Stop{Reason: note.Reason}
+	}
+	return nil
+}

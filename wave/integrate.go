@@ -1,0 +1,176 @@
+package wave
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"aesop/internal/git"
+	"aesop/wave/journal"
+)
+
+// integrateAndShip joins what is verified and pushes it. Items that others have shipped meanwhile leave the wave, and the rest
+// is joined anew; each round has fewer items, so it ends.
+func (r *run) integrateAndShip() error {
+	for {
+		wave := r.journal.Wave()
+		ready := wave.Select((*journal.ItemState).Shippable)
+		if len(ready) == 0 {
+			return nil
+		}
+		if wave.Intent != nil { // a push of an earlier process: the remote knows what became of it
+			if landed, err := r.recoverPush(*wave.Intent); err != nil || landed {
+				return err
+			}
+		}
+		if err := r.pass("ship", ""); err != nil {
+			return err
+		}
+		tip, kept, err := r.integrate(ready)
+		if err != nil || len(kept) == 0 {
+			return err
+		}
+		again, err := r.ship(tip, kept)
+		if err != nil || !again {
+			return err
+		}
+	}
+}
+
+// union is a commit that joins the commits of some items.
+type union struct {
+	tip   git.SHA
+	items []*journal.ItemState
+}
+
+// integrate joins the items' commits and tests the result. What breaks the others is dropped, one item at a time, until the
+// rest passes.
+func (r *run) integrate(items []*journal.ItemState) (git.SHA, []*journal.ItemState, error) {
+	ctx := r.stop.ctx
+	for len(items) > 0 {
+		joined, err := r.join(ctx, items)
+		if err != nil {
+			return "", nil, err
+		}
+		bad, ran, err := r.testUnion(ctx, joined)
+		if err != nil {
+			return "", nil, err
+		}
+		if bad == nil {
+			return joined.tip, items, r.record(journal.Integrated{Tip: joined.tip, Items: itemIDs(items), Verified: ran})
+		}
+		offender, failure, err := r.offender(ctx, items, *bad)
+		if err != nil {
+			return "", nil, err
+		}
+		reason := "breaks the test of the items before it"
+		if len(items) == 1 {
+			reason = "breaks the test of the repository"
+		}
+		if err := r.end(offender.ID, journal.StateIntegrationFailed, reason, true, failure); err != nil {
+			return "", nil, err
+		}
+		items = slices.DeleteFunc(slices.Clone(items), func(i *journal.ItemState) bool { return i.ID == offender.ID })
+	}
+	return "", nil, nil
+}
+
+// join makes the merge commits; of one item it is the item's own commit. The same items give the same commits.
+func (r *run) join(ctx context.Context, items []*journal.ItemState) (union, error) {
+	engine, wave := r.target.engine, r.journal.Wave()
+	tip := items[0].Verified
+	for _, item := range items[1:] {
+		changes, err := engine.Changed(ctx, r.target.base, item.Verified)
+		if err != nil {
+			return union{}, err
+		}
+		// The items own disjoint paths, so the union is the one's tree with the other's changes.
+		tip, err = engine.Build(ctx, git.Commit{Parents: []git.SHA{tip, item.Verified}, Changes: changes, Who: r.identity(), When: wave.StartedAt,
+			Message: fmt.Sprintf("Join %s\n\n%s", item.Slug, trailerBlock(map[string]string{trailerWave: r.id})), Ref: "refs/aesop/waves/" + r.id})
+		if err != nil {
+			return union{}, err
+		}
+	}
+	return union{tip: tip, items: items}, nil
+}
+
+// check is one command that the union must pass.
+type check struct {
+	text    string
+	argv    []string
+	workDir string
+	item    string // whose command it is, "" for the configured verify command
+}
+
+// checks are the distinct commands of a union. One item alone has passed its own on this very commit.
+func (r *run) checks(u union) []check {
+	var all []check
+	if len(u.items) > 1 {
+		for _, item := range u.items {
+			c := check{text: item.TestText, argv: item.TestCmd, workDir: r.item(item.ID).WorkDir, item: item.ID}
+			if !slices.ContainsFunc(all, func(o check) bool { return slices.Equal(o.argv, c.argv) && o.workDir == c.workDir }) {
+				all = append(all, c)
+			}
+		}
+	}
+	base := r.journal.Wave().Base
+	if verify := r.s.config.Verify; verify.Words() != nil && (base == nil || base.Test.Passed) {
+		all = append(all, check{text: commandText(verify), argv: verify.Words()})
+	}
+	return all
+}
+
+// failedCheck is the first command that a union did not pass.
+type failedCheck struct {
+	check
+	test journal.Test
+}
+
+// testUnion runs the checks; ran says whether there was any.
+func (r *run) testUnion(ctx context.Context, u union) (bad *failedCheck, ran bool, err error) {
+	for _, c := range r.checks(u) {
+		test, err := r.runCheck(ctx, u.tip, c)
+		if err != nil {
+			return nil, ran, err
+		}
+		ran = true
+		if !test.Passed {
+			return &failedCheck{c, test}, ran, nil
+		}
+	}
+	return nil, ran, nil
+}
+
+func (r *run) runCheck(ctx context.Context, tip git.SHA, c check) (journal.Test, error) {
+	return r.test(ctx, testing{name: "union", commit: tip, argv: c.argv, text: c.text, workDir: c.workDir, seed: r.cacheOf(c.item)})
+}
+
+// offender finds the item with which the failed command first fails, by halving the list: the shortest red beginning ends with it.
+func (r *run) offender(ctx context.Context, items []*journal.ItemState, bad failedCheck) (*journal.ItemState, *journal.Failure, error) {
+	low, high, red := 1, len(items), bad.test // the first high items are red
+	for low < high {
+		middle := (low + high) / 2
+		joined, err := r.join(ctx, items[:middle])
+		if err != nil {
+			return nil, nil, err
+		}
+		test, err := r.runCheck(ctx, joined.tip, bad.check)
+		if err != nil {
+			return nil, nil, err
+		}
+		if test.Passed || bad.item != "" && !slices.Contains(itemIDs(items[:middle]), bad.item) {
+			low = middle + 1
+		} else {
+			high, red = middle, test
+		}
+	}
+	return items[high-1], testFailure("integrate", bad.text, red), nil
+}
+
+func itemIDs(items []*journal.ItemState) []string {
+	ids := make([]string, len(items))
+	for i, item := range items {
+		ids[i] = item.ID
+	}
+	return ids
+}

@@ -1,0 +1,341 @@
+// Package journal is the memory of a wave: its events, and the one fold that gives resume, report and live progress.
+//
+// What is in no event did not happen. Events are appended in the transaction that makes them true where they belong to the
+// store, and as an intent before the effect where they belong to somebody else.
+package journal
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"aesop/cost"
+)
+
+// Event is something that happened in a wave.
+type Event interface {
+	// Type is the stable name under which the event is stored.
+	Type() string
+}
+
+// Planned begins a wave.
+type Planned struct {
+	Driver  string    `json:"driver"`
+	Tier    int       `json:"tier"`
+	Repairs int       `json:"repairs"` // rounds after the first dispatch
+	Repo    string    `json:"repo"`
+	Remote  string    `json:"remote"`
+	Branch  string    `json:"branch"` // of the remote that the base is the tip of
+	Base    string    `json:"base"`
+	Prompt  string    `json:"prompt"` // version and hash of the template
+	Who     string    `json:"who"`    // identity of the commits
+	Email   string    `json:"email"`
+	Dirty   []string  `json:"dirty,omitempty"`
+	RedBase bool      `json:"redBase"` // a base whose own test fails is allowed
+	Items   []Item    `json:"items"`
+	Skipped []Skipped `json:"skipped"`
+	Resumed []Resume  `json:"resumed,omitempty"`
+	Review  bool      `json:"review"`  // a reviewer is configured
+	Approve bool      `json:"approve"` // an approver is configured
+}
+
+// Resume is a wave that the same run finished first.
+type Resume struct {
+	Wave    string  `json:"wave"`
+	Outcome Outcome `json:"outcome"`
+}
+
+// Item is one selected item. Its text is the tracker's; the fingerprint says whether it is still the same.
+type Item struct {
+	ID          string   `json:"id"`
+	Slug        string   `json:"slug"`
+	Title       string   `json:"title"`
+	Fingerprint string   `json:"fingerprint"`
+	TestCmd     []string `json:"testCmd"`
+	TestText    string   `json:"testText"` // as people wrote it
+	Model       string   `json:"model,omitempty"`
+	Claim       string   `json:"claim"` // attempt id of the claim's token
+	Attempts    int      `json:"attempts"`
+	OldShipment string   `json:"oldShipment,omitempty"` // what the item ref must be at; "" is absent
+}
+
+// Skipped is an item that was not selected.
+type Skipped struct {
+	ID     string `json:"id"`
+	Slug   string `json:"slug"`
+	Reason string `json:"reason"`
+	Detail string `json:"detail"`
+}
+
+// Claimed says that the tracker granted the claims.
+type Claimed struct {
+	Items []string `json:"items"`
+}
+
+// Dropped takes an item out of the wave before any work: somebody else has it.
+type Dropped struct {
+	Item    string `json:"item"`
+	Reason  string `json:"reason"`
+	Detail  string `json:"detail"`
+	Skipped bool   `json:"skipped"`
+}
+
+// BaseTested is the run of the configured verify command on the base.
+type BaseTested struct {
+	Command string `json:"command"`
+	Test    Test   `json:"test"`
+}
+
+// Test is how a test command went.
+type Test struct {
+	Passed      bool   `json:"passed"`
+	Exit        *int   `json:"exit"`
+	TimedOut    bool   `json:"timedOut,omitempty"`
+	Stdout      string `json:"stdout,omitempty"` // tails
+	Stderr      string `json:"stderr,omitempty"`
+	DurationMs  int64  `json:"durationMs"`
+	Confinement string `json:"confinement"`
+	Reason      string `json:"reason,omitempty"` // why it counts as failed although it exited 0
+}
+
+// ItemBaseTested is the run of an item's test on the base, before its first dispatch.
+type ItemBaseTested struct {
+	Item string `json:"item"`
+	Test Test   `json:"test"`
+}
+
+// AttemptStarted is a dispatch.
+type AttemptStarted struct {
+	Item    string `json:"item"`
+	Attempt string `json:"attempt"`
+	Round   int    `json:"round"`
+	Model   string `json:"model,omitempty"`
+}
+
+// Outcomes of an attempt.
+const (
+	OutcomeBuilt       = "built"    // there is a commit; the test decides
+	OutcomeVerified    = "verified" // of the attempt whose commit passed
+	OutcomeNotVerified = "not_verified"
+	OutcomeNoChanges   = "no_changes"
+	OutcomeFence       = "fence_violation"
+	OutcomeDriver      = "driver_failed"
+	OutcomeSetup       = "setup_failed"
+	OutcomeCancelled   = "cancelled"
+)
+
+// AttemptEnded is what came of a dispatch.
+type AttemptEnded struct {
+	Item        string     `json:"item"`
+	Attempt     string     `json:"attempt"`
+	Outcome     string     `json:"outcome"`
+	Class       string     `json:"class,omitempty"` // of a driver failure
+	Reason      string     `json:"reason,omitempty"`
+	Usage       cost.Usage `json:"usage"`
+	DurationMs  int64      `json:"durationMs"`
+	Commit      string     `json:"commit,omitempty"`
+	Tree        string     `json:"tree,omitempty"`
+	Tail        string     `json:"tail,omitempty"` // of the agent's output, where it failed
+	Exit        *int       `json:"exit,omitempty"` // of the agent's program
+	Session     string     `json:"session,omitempty"`
+	Confinement string     `json:"confinement,omitempty"`
+	Parked      string     `json:"parked,omitempty"` // folder below the state directory that keeps the agent's tree
+}
+
+// Verified is the test of an attempt's commit in a clean tree.
+type Verified struct {
+	Item    string `json:"item"`
+	Attempt string `json:"attempt"`
+	Commit  string `json:"commit"`
+	Test    Test   `json:"test"`
+}
+
+// Seats that judge a verified commit.
+const (
+	SeatReview  = "review"
+	SeatApprove = "approve"
+)
+
+// Judged is the word of a reviewer or an approver on a verified commit.
+type Judged struct {
+	Item   string `json:"item"`
+	Seat   string `json:"seat"`
+	OK     bool   `json:"ok"`
+	Reason string `json:"reason"`
+}
+
+// Integrated is the union of what is to ship.
+type Integrated struct {
+	Tip      string   `json:"tip"`
+	Items    []string `json:"items"`
+	Verified bool     `json:"verified"` // a command ran on the union and passed, beyond the items' own
+}
+
+// ItemEnded is the end of an item in this wave, unless it shipped.
+type ItemEnded struct {
+	Item    string   `json:"item"`
+	State   State    `json:"state"`
+	Reason  string   `json:"reason"`
+	Counted bool     `json:"counted"` // against the item's attempts, where its status leaves that open
+	Failure *Failure `json:"failure"`
+}
+
+// Failure is the evidence behind an item that did not ship.
+type Failure struct {
+	Step    string `json:"step"`
+	Command string `json:"command"`
+	Exit    *int   `json:"exit"`
+	Tail    string `json:"tail"`
+}
+
+// PushIntent is written before a push: what would be moved, and from where.
+type PushIntent struct {
+	Branch  string   `json:"branch"`
+	Tip     string   `json:"tip"`
+	Items   []string `json:"items"`
+	Updates []Update `json:"updates"`
+}
+
+// Update moves one ref of the remote from Old, "" where it must be absent, to New.
+type Update struct {
+	Ref string `json:"ref"`
+	Old string `json:"old"`
+	New string `json:"new"`
+}
+
+// Shipped says that the remote holds the wave's branch and item refs.
+type Shipped struct {
+	Branch     string            `json:"branch"`
+	Tip        string            `json:"tip"`
+	Items      map[string]string `json:"items"` // commit by item
+	DurationMs int64             `json:"durationMs"`
+}
+
+// Adopted says that an item had been shipped already.
+type Adopted struct {
+	Item   string `json:"item"`
+	Commit string `json:"commit"`
+	Branch string `json:"branch"`
+	Wave   string `json:"wave"` // that shipped it
+}
+
+// PushFailed says that the remote took nothing.
+type PushFailed struct {
+	Error  string `json:"error"`
+	Detail string `json:"detail"`
+}
+
+// Settled says that the tracker knows the end of the items.
+type Settled struct {
+	Items []string `json:"items"`
+}
+
+// GateChecked is one answer of a gate.
+type GateChecked struct {
+	Name    string `json:"name"`
+	At      string `json:"at"`
+	Verdict string `json:"verdict"` // go, stop, unavailable
+	Reason  string `json:"reason"`
+}
+
+// Stopped says that the wave stopped before its end; it can be resumed.
+type Stopped struct {
+	Outcome Outcome `json:"outcome"`
+	Reason  string  `json:"reason"`
+}
+
+// Resumed says that a later run took the wave over. Claims are the new attempt ids by item.
+type Resumed struct {
+	Claims map[string]string `json:"claims"`
+}
+
+// Ended is the end of the wave.
+type Ended struct {
+	Outcome Outcome `json:"outcome"`
+	Error   string  `json:"error,omitempty"`
+}
+
+func (Planned) Type() string        { return "planned" }
+func (Claimed) Type() string        { return "claimed" }
+func (Dropped) Type() string        { return "dropped" }
+func (BaseTested) Type() string     { return "base_tested" }
+func (ItemBaseTested) Type() string { return "item_base_tested" }
+func (AttemptStarted) Type() string { return "attempt_started" }
+func (AttemptEnded) Type() string   { return "attempt_ended" }
+func (Verified) Type() string       { return "verified" }
+func (Judged) Type() string         { return "judged" }
+func (Integrated) Type() string     { return "integrated" }
+func (ItemEnded) Type() string      { return "item_ended" }
+func (PushIntent) Type() string     { return "push_intent" }
+func (Shipped) Type() string        { return "shipped" }
+func (Adopted) Type() string        { return "adopted" }
+func (PushFailed) Type() string     { return "push_failed" }
+func (Settled) Type() string        { return "settled" }
+func (GateChecked) Type() string    { return "gate_checked" }
+func (Stopped) Type() string        { return "stopped" }
+func (Resumed) Type() string        { return "resumed" }
+func (Ended) Type() string          { return "ended" }
+
+// Durable says whether an event must be on disk before the wave goes on; others are written together with the next that is.
+// An attempt's end is durable because what the agent was paid for would otherwise be done, and paid, again.
+func Durable(e Event) bool {
+	switch e.(type) {
+	case Planned, AttemptStarted, AttemptEnded, Verified, PushIntent, Shipped, Adopted, PushFailed, Stopped, Resumed, Ended:
+		return true
+	}
+	return false
+}
+
+// decode turns stored bytes into an event. An unknown type is an error: a wave of a newer version is not half-read.
+func decode(name string, data []byte) (Event, error) {
+	switch name {
+	case "planned":
+		return as[Planned](data)
+	case "claimed":
+		return as[Claimed](data)
+	case "dropped":
+		return as[Dropped](data)
+	case "base_tested":
+		return as[BaseTested](data)
+	case "item_base_tested":
+		return as[ItemBaseTested](data)
+	case "attempt_started":
+		return as[AttemptStarted](data)
+	case "attempt_ended":
+		return as[AttemptEnded](data)
+	case "verified":
+		return as[Verified](data)
+	case "judged":
+		return as[Judged](data)
+	case "integrated":
+		return as[Integrated](data)
+	case "item_ended":
+		return as[ItemEnded](data)
+	case "push_intent":
+		return as[PushIntent](data)
+	case "shipped":
+		return as[Shipped](data)
+	case "adopted":
+		return as[Adopted](data)
+	case "push_failed":
+		return as[PushFailed](data)
+	case "settled":
+		return as[Settled](data)
+	case "gate_checked":
+		return as[GateChecked](data)
+	case "stopped":
+		return as[Stopped](data)
+	case "resumed":
+		return as[Resumed](data)
+	case "ended":
+		return as[Ended](data)
+	}
+	return nil, fmt.Errorf("event type %q is not known to this version", name)
+}
+
+func as[E Event](data []byte) (Event, error) {
+	var e E
+	if err := json.Unmarshal(data, &e); err != nil {
+		return nil, fmt.Errorf("event %s: %w", e.Type(), err)
+	}
+	return e, nil
+}

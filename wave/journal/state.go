@@ -1,0 +1,335 @@
+package journal
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"aesop/cost"
+)
+
+// State is how an item ended in a wave.
+type State string
+
+// The states of an item.
+const (
+	StateShipped           State = "shipped"
+	StateNoChanges         State = "no_changes"
+	StateNotVerified       State = "not_verified"
+	StateFenceViolation    State = "fence_violation"
+	StateIntegrationFailed State = "integration_failed"
+	StateShipFailed        State = "ship_failed"
+	StateDriverFailed      State = "driver_failed"
+	StateReviewRejected    State = "review_rejected"
+	StateSecretFound       State = "secret_found"
+	StateSetupFailed       State = "setup_failed"
+	StateClaimLost         State = "claim_lost"
+	StateCancelled         State = "cancelled"
+	StateParked            State = "parked"
+)
+
+// Outcome is how a wave ended.
+type Outcome string
+
+// The outcomes of a wave.
+const (
+	Good              Outcome = "good"
+	Partial           Outcome = "partial"
+	Failed            Outcome = "failed"
+	NothingToDo       Outcome = "nothing_to_do"
+	NothingSelectable Outcome = "nothing_selectable"
+	BaseRed           Outcome = "base_red"
+	ErrorOutcome      Outcome = "error"
+	GateUnavailable   Outcome = "gate_unavailable"
+	Halted            Outcome = "halted"
+	Ceiling           Outcome = "ceiling"
+	Interrupted       Outcome = "interrupted"
+	ConflictOutcome   Outcome = "conflict"
+)
+
+// Wave is the fold of a wave's events.
+type Wave struct {
+	ID        string
+	StartedAt time.Time
+	EndedAt   time.Time // zero while it runs
+	Plan      Planned
+	Items     map[string]*ItemState
+	Order     []string // of Items
+	Skipped   []Skipped
+	Base      *BaseTested
+	Tip       string // of the newest integration
+	TipItems  []string
+	Union     bool        // a command ran on the union, and passed
+	Intent    *PushIntent // the newest; nil once it is settled by Shipped or PushFailed
+	Shipped   *Shipped
+	PushError *PushFailed
+	Gates     []GateChecked
+	Stop      *Stopped // nil while it runs, and again after a resume
+	Resumes   []time.Time
+	End       *Ended
+}
+
+// ItemState is one item in the fold.
+type ItemState struct {
+	Item
+	Claimed   bool
+	BaseTest  *Test
+	Attempts  []Attempt
+	Judged    map[string]Judged // by seat
+	Verified  string            // commit that passed; "" before
+	End       *ItemEnded
+	Commit    string // on the remote, "" before
+	Adopted   *Adopted
+	Settled   bool
+	BuildTime time.Duration
+	TestTime  time.Duration
+	ShipTime  time.Duration
+}
+
+// Attempt is one dispatch in the fold.
+type Attempt struct {
+	ID        string
+	Round     int
+	Model     string
+	StartedAt time.Time
+	Ended     *AttemptEnded // nil while it runs
+	Test      *Test         // of its commit
+}
+
+// Last is the newest attempt, or nil.
+func (i *ItemState) Last() *Attempt {
+	if len(i.Attempts) == 0 {
+		return nil
+	}
+	return &i.Attempts[len(i.Attempts)-1]
+}
+
+// Usage sums the attempts. It is unmetered where one of them is, or still runs.
+func (i *ItemState) Usage() cost.Usage {
+	var all []cost.Usage
+	for _, a := range i.Attempts {
+		if a.Ended == nil {
+			all = append(all, cost.Usage{})
+			continue
+		}
+		all = append(all, a.Ended.Usage)
+	}
+	return cost.Sum(all...)
+}
+
+// Open says that the item can still go on: neither ended nor shipped.
+func (i *ItemState) Open() bool { return i.End == nil && i.Commit == "" }
+
+// Shippable says that the item's commit passed and is not shipped yet.
+func (i *ItemState) Shippable() bool { return i.Open() && i.Verified != "" }
+
+// New is the fold of no events.
+func New(id string) *Wave { return &Wave{ID: id, Items: map[string]*ItemState{}} }
+
+// Clone is a copy that shares nothing with w that Apply changes.
+func (w *Wave) Clone() *Wave {
+	c := *w
+	c.Items = make(map[string]*ItemState, len(w.Items))
+	for id, item := range w.Items {
+		i := *item
+		i.Attempts, i.Judged = slices.Clone(item.Attempts), maps.Clone(item.Judged)
+		c.Items[id] = &i
+	}
+	c.Order, c.Skipped, c.Gates = slices.Clone(w.Order), slices.Clone(w.Skipped), slices.Clone(w.Gates)
+	c.TipItems, c.Resumes = slices.Clone(w.TipItems), slices.Clone(w.Resumes)
+	return &c
+}
+
+// Select yields the items, in order, for which keep is true.
+func (w *Wave) Select(keep func(*ItemState) bool) []*ItemState {
+	var items []*ItemState
+	for _, id := range w.Order {
+		if item := w.Items[id]; keep(item) {
+			items = append(items, item)
+		}
+	}
+	return items
+}
+
+// Apply folds one event. An event about an item that the wave does not have is an error.
+func (w *Wave) Apply(at time.Time, event Event) error {
+	switch e := event.(type) {
+	case Planned:
+		w.plan(at, e)
+	case Dropped:
+		return w.drop(e)
+	case Claimed:
+		return w.each(e.Items, func(i *ItemState) { i.Claimed = true })
+	case BaseTested:
+		w.Base = &e
+	case Integrated:
+		w.Tip, w.TipItems, w.Union = e.Tip, e.Items, e.Verified
+	case PushIntent:
+		w.Intent, w.PushError = &e, nil
+	case PushFailed:
+		w.PushError, w.Intent = &e, nil
+	case Shipped:
+		return w.ship(e)
+	case Settled:
+		return w.each(e.Items, func(i *ItemState) { i.Settled = true })
+	case GateChecked:
+		w.gate(e)
+	case Stopped:
+		w.Stop = &e
+	case Resumed:
+		return w.resume(at, e)
+	case Ended:
+		w.End, w.EndedAt = &e, at
+	default:
+		return w.applyItem(at, event)
+	}
+	return nil
+}
+
+// applyItem folds the events that are about one item.
+func (w *Wave) applyItem(at time.Time, event Event) error {
+	switch e := event.(type) {
+	case ItemBaseTested:
+		return w.item(e.Item, func(i *ItemState) { i.BaseTest = &e.Test })
+	case AttemptStarted:
+		return w.item(e.Item, func(i *ItemState) {
+			i.Attempts = append(i.Attempts, Attempt{ID: e.Attempt, Round: e.Round, Model: e.Model, StartedAt: at})
+		})
+	case AttemptEnded:
+		return w.attempt(e.Item, e.Attempt, func(i *ItemState, a *Attempt) {
+			a.Ended = &e
+			i.BuildTime += time.Duration(e.DurationMs) * time.Millisecond
+		})
+	case Verified:
+		return w.attempt(e.Item, e.Attempt, func(i *ItemState, a *Attempt) {
+			a.Test = &e.Test
+			i.TestTime += time.Duration(e.Test.DurationMs) * time.Millisecond
+			if e.Test.Passed {
+				i.Verified = e.Commit
+			}
+		})
+	case Judged:
+		return w.item(e.Item, func(i *ItemState) {
+			if i.Judged == nil {
+				i.Judged = map[string]Judged{}
+			}
+			i.Judged[e.Seat] = e
+		})
+	case ItemEnded:
+		return w.item(e.Item, func(i *ItemState) { i.End = &e })
+	case Adopted:
+		return w.item(e.Item, func(i *ItemState) { i.Adopted, i.Commit = &e, e.Commit })
+	}
+	return fmt.Errorf("event %s has no place in the fold", event.Type())
+}
+
+func (w *Wave) plan(at time.Time, e Planned) {
+	w.StartedAt, w.Plan, w.Skipped = at, e, slices.Clone(e.Skipped)
+	for _, item := range e.Items {
+		w.Items[item.ID] = &ItemState{Item: item}
+		w.Order = append(w.Order, item.ID)
+	}
+}
+
+func (w *Wave) drop(e Dropped) error {
+	item, ok := w.Items[e.Item]
+	if !ok {
+		return unknownItem(e.Item)
+	}
+	delete(w.Items, e.Item)
+	w.Order = slices.DeleteFunc(w.Order, func(id string) bool { return id == e.Item })
+	w.Skipped = append(w.Skipped, Skipped{ID: item.ID, Slug: item.Slug, Reason: e.Reason, Detail: e.Detail})
+	return nil
+}
+
+func (w *Wave) ship(e Shipped) error {
+	w.Shipped, w.Intent = &e, nil
+	ids := slices.Sorted(maps.Keys(e.Items))
+	return w.each(ids, func(i *ItemState) {
+		i.Commit = e.Items[i.ID]
+		i.ShipTime = time.Duration(e.DurationMs) * time.Millisecond
+	})
+}
+
+// gate keeps one row a gate and point; a later answer replaces an earlier one.
+func (w *Wave) gate(e GateChecked) {
+	for i, g := range w.Gates {
+		if g.Name == e.Name && g.At == e.At {
+			w.Gates[i] = e
+			return
+		}
+	}
+	w.Gates = append(w.Gates, e)
+}
+
+func (w *Wave) resume(at time.Time, e Resumed) error {
+	w.Stop, w.End, w.EndedAt = nil, nil, time.Time{}
+	w.Resumes = append(w.Resumes, at)
+	for id, claim := range e.Claims {
+		if err := w.item(id, func(i *ItemState) { i.Claim, i.Claimed = claim, true }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *Wave) each(ids []string, change func(*ItemState)) error {
+	for _, id := range ids {
+		if err := w.item(id, change); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *Wave) item(id string, change func(*ItemState)) error {
+	item, ok := w.Items[id]
+	if !ok {
+		return unknownItem(id)
+	}
+	change(item)
+	return nil
+}
+
+func (w *Wave) attempt(id, attempt string, change func(*ItemState, *Attempt)) error {
+	item, ok := w.Items[id]
+	if !ok {
+		return unknownItem(id)
+	}
+	for i := range item.Attempts {
+		if item.Attempts[i].ID == attempt {
+			change(item, &item.Attempts[i])
+			return nil
+		}
+	}
+	return fmt.Errorf("attempt %s of item %s is not known", attempt, id)
+}
+
+func unknownItem(id string) error { return fmt.Errorf("item %s is not part of the wave", id) }
+
+// Outcome says how the wave went by what its items are now: good if all that were selected shipped. Why nothing was selected
+// is not in the items; that outcome is given when the wave ends.
+func (w *Wave) Outcome() Outcome {
+	shipped := len(w.Select(func(i *ItemState) bool { return i.Commit != "" }))
+	switch {
+	case w.RedBase():
+		return BaseRed
+	case shipped == 0:
+		return Failed
+	case shipped < len(w.Order):
+		return Partial
+	}
+	return Good
+}
+
+// RedBase says that the configured test fails on the base, and that this is not allowed.
+func (w *Wave) RedBase() bool { return w.Base != nil && !w.Base.Test.Passed && !w.Plan.RedBase }
+
+// Unpushed are the items whose verified commit the remote refused: a resume tries again.
+func (w *Wave) Unpushed() []*ItemState {
+	if w.PushError == nil {
+		return nil
+	}
+	return w.Select((*ItemState).Shippable)
+}

@@ -1,0 +1,48 @@
+package wave
+
+import (
+	"context"
+	"fmt"
+
+	"aesop/wave/journal"
+)
+
+// judge asks the reviewer, then the approver, about the item's verified commit. A judgement that cannot be had is a no.
+func (r *run) judge(ctx context.Context, item *journal.ItemState) error {
+	seat, ask, state := journal.SeatReview, r.askReviewer, journal.StateReviewRejected
+	if !r.journal.Wave().Plan.Review || item.Judged[journal.SeatReview].Seat != "" {
+		seat, ask, state = journal.SeatApprove, r.askApprover, journal.StateReviewRejected
+	}
+	diff, err := r.target.engine.Diff(ctx, r.target.base, item.Verified, maxDiff)
+	if err != nil {
+		return err
+	}
+	judgement, err := ask(ctx, Change{Wave: r.id, Item: r.item(item.ID), Commit: item.Verified, Diff: diff})
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err != nil {
+		judgement = Judgement{Reason: fmt.Sprintf("no judgement: %v", err)}
+	}
+	if err := r.record(journal.Judged{Item: item.ID, Seat: seat, OK: judgement.OK, Reason: judgement.Reason}); err != nil {
+		return err
+	}
+	if judgement.OK {
+		return nil
+	}
+	return r.end(item.ID, state, judgement.Reason, true, &journal.Failure{Step: seat, Tail: judgement.Reason})
+}
+
+func (r *run) askReviewer(ctx context.Context, c Change) (Judgement, error) {
+	if r.s.config.Reviewer == nil {
+		return Judgement{}, fmt.Errorf("the wave was planned with a reviewer and none is configured now")
+	}
+	return r.s.config.Reviewer.Review(ctx, c)
+}
+
+func (r *run) askApprover(ctx context.Context, c Change) (Judgement, error) {
+	if r.s.config.Approver == nil {
+		return Judgement{}, fmt.Errorf("the wave was planned with an approver and none is configured now")
+	}
+	return r.s.config.Approver.Approve(ctx, c)
+}

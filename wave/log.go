@@ -1,0 +1,62 @@
+package wave
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// itemLog is the file that keeps what agents and tests of one item said, redacted.
+type itemLog struct {
+	io.Writer
+	closers []io.Closer
+}
+
+// logName is the log of an item, or of "wave", below the state directory.
+func logName(wave, item string) string { return filepath.Join("waves", wave, itemName(item)+".log") }
+
+func (r *run) openLog(item string) (*itemLog, error) {
+	path := filepath.Join(r.s.config.State, logName(r.id, item))
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	log := &itemLog{Writer: f, closers: []io.Closer{f}}
+	if redactor := r.s.config.Redactor; redactor != nil {
+		w := redactor.NewWriter(f)
+		log.Writer, log.closers = w, []io.Closer{w, f}
+	}
+	return log, nil
+}
+
+func (l *itemLog) section(format string, args ...any) {
+	fmt.Fprintf(l, "--- "+format+"\n", args...)
+}
+
+func (l *itemLog) write(text []byte) {
+	_, _ = l.Write(text)
+	if len(text) > 0 && text[len(text)-1] != '\n' {
+		fmt.Fprintln(l)
+	}
+}
+
+func (l *itemLog) note(format string, args ...any) { fmt.Fprintf(l, format+"\n", args...) }
+
+// Close writes what the redactor held back. A log that cannot be written stops no work.
+func (l *itemLog) Close() {
+	for _, c := range l.closers {
+		_ = c.Close()
+	}
+}
+
+// redact takes secrets out of text that goes into events.
+func (r *run) redact(text string) string {
+	if redactor := r.s.config.Redactor; redactor != nil {
+		return string(redactor.Bytes([]byte(text)))
+	}
+	return text
+}

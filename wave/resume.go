@@ -1,0 +1,232 @@
+package wave
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"aesop/driver/process"
+	"aesop/statestore"
+	"aesop/tracker"
+	"aesop/wave/journal"
+)
+
+// Resume carries waves that are not finished to their end: the one named id, or all whose process is dead where id is "". It
+// returns a report for each. *AliveError where the named wave is running.
+func (s *Scheduler) Resume(ctx context.Context, id string) ([]Report, error) {
+	ids, err := s.unfinished(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if id != "" {
+		if !slices.Contains(ids, id) {
+			return nil, s.knownWave(ctx, id)
+		}
+		ids = []string{id}
+	}
+	var reports []Report
+	for _, open := range ids {
+		report, err := s.resumeOne(ctx, open)
+		if _, alive := errors.AsType[*AliveError](err); alive && id == "" {
+			continue // somebody else's, and well
+		}
+		if errors.Is(err, errFinished) {
+			continue
+		}
+		if report.Wave != "" {
+			reports = append(reports, report)
+		}
+		if err != nil || stopsDrain(report.Outcome) {
+			return reports, err
+		}
+	}
+	return reports, nil
+}
+
+func (s *Scheduler) unfinished(ctx context.Context) (ids []string, err error) {
+	err = s.config.Store.View(ctx, func(r statestore.Reader) error {
+		ids, err = journal.Open(r)
+		return err
+	})
+	return ids, err
+}
+
+// UnknownWaveError says that a state has no wave of that name.
+type UnknownWaveError struct{ Wave string }
+
+func (e *UnknownWaveError) Error() string {
+	return fmt.Sprintf("there is no wave %q in this state", e.Wave)
+}
+
+func (s *Scheduler) knownWave(ctx context.Context, id string) error {
+	_, err := s.load(ctx, id)
+	return err
+}
+
+func (s *Scheduler) load(ctx context.Context, id string) (*journal.Journal, error) {
+	j, err := journal.Load(ctx, s.journalConfig(), id)
+	if notFound(err) {
+		return nil, &UnknownWaveError{Wave: id}
+	}
+	return j, err
+}
+
+// errFinished says that somebody else finished the wave between the look and the lock.
+var errFinished = errors.New("the wave is finished")
+
+func (s *Scheduler) resumeOne(ctx context.Context, id string) (Report, error) {
+	release, err := s.take(id)
+	if err != nil {
+		return Report{}, err
+	}
+	defer release()
+	if ids, err := s.unfinished(ctx); err != nil || !slices.Contains(ids, id) {
+		return Report{}, errors.Join(err, errFinished)
+	}
+	j, err := s.load(ctx, id)
+	if err != nil {
+		return failedReport(id, s, err), err
+	}
+	st, end := s.newStopper(ctx)
+	defer end()
+	r := s.newRun(id, j, st, nil)
+	// Holding the lock proves the old process dead; now its children must be, before anything is done again.
+	if _, err := process.Kill(ctx, func(mark string) bool { return strings.HasPrefix(mark, id+"/") }); err != nil {
+		return r.broken(fmt.Errorf("end what the wave left running: %w", err))
+	}
+	if wave := j.Wave(); wave.End != nil && len(wave.Unpushed()) == 0 {
+		return r.closeAgain()
+	}
+	if err := r.pass("claim", ""); err != nil {
+		return r.close(err)
+	}
+	return r.close(r.takeUp())
+}
+
+// closeAgain finishes a wave that ended, and whose process died before that was written everywhere.
+func (r *run) closeAgain() (Report, error) {
+	report := NewReport(r.journal.Wave())
+	if err := r.writeReport(report); err != nil {
+		return report, err
+	}
+	r.cleanUp()
+	ctx, cancel := r.bookkeeping()
+	defer cancel()
+	return report, r.journal.Close(ctx)
+}
+
+// takeUp goes on with a wave from where its journal ends.
+func (r *run) takeUp() (err error) {
+	wave := r.journal.Wave()
+	if r.target, err = r.s.open(r.stop.ctx, r.id, wave.Plan.Base); err != nil {
+		return err
+	}
+	if err := r.abandonAttempts(wave); err != nil {
+		return err
+	}
+	backlog, err := r.s.config.Tracker.Backlog(r.stop.ctx)
+	if err != nil {
+		return err
+	}
+	if err := r.testBase(); err != nil {
+		return err
+	}
+	if red := r.journal.Wave(); red.RedBase() {
+		if err := r.endAll(red, journal.StateCancelled, "the base is red"); err != nil {
+			return err
+		}
+	}
+	wants, err := r.reclaims(backlog)
+	if err != nil {
+		return err
+	}
+	if err := r.reclaim(wants); err != nil {
+		return err
+	}
+	defer r.keepClaims()()
+	return r.finish()
+}
+
+// abandonAttempts writes down that attempts which were running have ended with their process.
+func (r *run) abandonAttempts(wave *journal.Wave) error {
+	for _, item := range wave.Select((*journal.ItemState).Open) {
+		if last := item.Last(); last != nil && last.Ended == nil {
+			if err := r.record(journal.AttemptEnded{Item: item.ID, Attempt: last.ID, Outcome: journal.OutcomeCancelled,
+				Reason: "the process that ran it died"}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// reclaims decides, for every item that is not settled, whether its claim can be taken over. What people did to an item
+// meanwhile is respected.
+func (r *run) reclaims(backlog tracker.Backlog) ([]tracker.Want, error) {
+	now := map[string]tracker.Item{}
+	for _, item := range backlog.Items {
+		now[item.ID] = item
+	}
+	var wants []tracker.Want
+	for _, item := range r.journal.Wave().Select(func(i *journal.ItemState) bool { return !i.Settled }) {
+		current, exists := now[item.ID]
+		r.items[item.ID] = current
+		ours := current.Claim != nil && current.Claim.Wave == r.id
+		switch {
+		case item.Open() && (!exists || current.Fingerprint() != item.Fingerprint):
+			if err := r.end(item.ID, journal.StateCancelled, "the item was changed or removed while the wave was parked", false, nil); err != nil {
+				return nil, err
+			}
+			if !ours {
+				continue
+			}
+		case item.Open() && !ours && current.Status != tracker.Todo:
+			if err := r.end(item.ID, journal.StateClaimLost, "the claim is somebody else's now", false, nil); err != nil {
+				return nil, err
+			}
+			continue
+		case !item.Open() && !ours: // settled, as far as it can be
+			if err := r.record(journal.Settled{Items: []string{item.ID}}); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		want := tracker.Want{ID: item.ID}
+		if ours {
+			want.Reclaim = current.Claim.Attempt
+		}
+		var err error
+		if want.Token, err = r.s.newToken(); err != nil {
+			return nil, err
+		}
+		wants = append(wants, want)
+	}
+	return wants, nil
+}
+
+// reclaim takes the claims over under new tokens.
+func (r *run) reclaim(wants []tracker.Want) error {
+	claims := map[string]string{}
+	for _, want := range wants {
+		epoch, err := r.ensureJob(want.ID)
+		if err != nil {
+			return err
+		}
+		want.MinEpoch = epoch
+		got, err := r.s.config.Tracker.Claim(r.stop.ctx, r.holder(), r.s.config.Lease, want)
+		if _, conflict := errors.AsType[*tracker.ConflictError](err); conflict {
+			if err := r.end(want.ID, journal.StateClaimLost, err.Error(), false, nil); err != nil {
+				return err
+			}
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		r.claims[want.ID] = got[0]
+		claims[want.ID] = got[0].Attempt
+	}
+	return r.record(journal.Resumed{Claims: claims})
+}

@@ -1,0 +1,157 @@
+package wave
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"aesop/internal/git"
+	"aesop/statestore"
+	"aesop/tracker"
+	"aesop/wave/journal"
+)
+
+// run is one wave under way in this process. What it knows of the wave is the journal's fold; here is only what is not stored:
+// secrets, handles, and the means to stop.
+type run struct {
+	s       *Scheduler
+	id      string
+	journal *journal.Journal
+	stop    *stopper
+	target  *target
+
+	mu     sync.Mutex
+	items  map[string]tracker.Item  // text of the wave's items
+	claims map[string]tracker.Claim // held
+	jobs   map[string]string        // token of each item's running job
+	cancel map[string]context.CancelCauseFunc
+	old    map[string]string // where each item ref was when it was last looked at
+}
+
+func (s *Scheduler) newRun(id string, j *journal.Journal, st *stopper, t *target) *run {
+	return &run{s: s, id: id, journal: j, stop: st, target: t, items: map[string]tracker.Item{},
+		claims: map[string]tracker.Claim{}, jobs: map[string]string{}, old: map[string]string{}, cancel: map[string]context.CancelCauseFunc{}}
+}
+
+// bookkeeping is the context of what must be written down also after a stop.
+func (r *run) bookkeeping() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(r.stop.ctx), time.Minute)
+}
+
+// record appends events that need no other write.
+func (r *run) record(events ...journal.Event) error { return r.recordWith(nil, events...) }
+
+// recordWith appends events together with what along writes.
+func (r *run) recordWith(along func(statestore.Tx) error, events ...journal.Event) error {
+	ctx, cancel := r.bookkeeping()
+	defer cancel()
+	if err := r.journal.Append(ctx, along, events...); err != nil {
+		return fmt.Errorf("journal of wave %s: %w", r.id, err)
+	}
+	for _, e := range events {
+		fail(e.Type())
+	}
+	return nil
+}
+
+// item is the tracker's text of an item.
+func (r *run) item(id string) tracker.Item {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.items[id]
+}
+
+// newToken is a fresh secret of a claim or a job.
+func (s *Scheduler) newToken() (string, error) {
+	var b [32]byte
+	if _, err := io.ReadFull(s.config.Rand, b[:]); err != nil {
+		return "", fmt.Errorf("token: %w", err)
+	}
+	return hex.EncodeToString(b[:]), nil
+}
+
+// folder is a folder of this wave below the state directory.
+func (r *run) folder(parts ...string) string {
+	return filepath.Join(append([]string{r.s.config.State, "waves", r.id}, parts...)...)
+}
+
+// scratch is a fresh name for a tree of an item.
+func (r *run) scratch(item, what string) string {
+	return filepath.Join(r.s.config.State, "trees", r.id, itemName(item), what)
+}
+
+// identity is who commits in this wave.
+func (r *run) identity() git.Identity {
+	plan := r.journal.Wave().Plan
+	return git.Identity{Name: plan.Who, Email: plan.Email}
+}
+
+// finish runs the steps of a wave whose items are claimed, from wherever the journal says it is, to its end.
+func (r *run) finish() error {
+	for _, step := range []func() error{r.adopt, r.build, r.integrateAndShip, r.settle} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// close writes down how the wave ended and its report. cause is what kept finish from its end, or nil.
+func (r *run) close(cause error) (Report, error) {
+	if stopped := r.stopCause(cause); stopped != nil {
+		if err := r.record(*stopped); err != nil {
+			return r.broken(err)
+		}
+		report := NewReport(r.journal.Wave())
+		return report, r.writeReport(report)
+	}
+	if cause != nil {
+		return r.broken(cause)
+	}
+	if err := r.record(journal.Ended{Outcome: r.journal.Wave().Outcome()}); err != nil {
+		return r.broken(err)
+	}
+	report := NewReport(r.journal.Wave())
+	if err := r.writeReport(report); err != nil {
+		return report, err
+	}
+	if len(r.journal.Wave().Unpushed()) > 0 {
+		return report, nil // stays open: resume pushes again
+	}
+	r.cleanUp()
+	ctx, cancel := r.bookkeeping()
+	defer cancel()
+	return report, r.journal.Close(ctx)
+}
+
+// stopCause says whether the wave was told to stop before its work was done.
+func (r *run) stopCause(cause error) *journal.Stopped {
+	if cause == nil {
+		return nil
+	}
+	if _, ours := errors.AsType[*engineError](cause); ours {
+		return nil
+	}
+	if stopped := r.stop.stopped(); stopped != nil {
+		return stopped
+	}
+	if _, ok := errors.AsType[*Stop](cause); ok {
+		return stoppedBy(cause)
+	}
+	if _, ok := errors.AsType[*gateError](cause); ok {
+		return stoppedBy(cause)
+	}
+	return nil
+}
+
+// broken reports a wave that the engine itself could not carry on; it stays open and can be resumed.
+func (r *run) broken(err error) (Report, error) {
+	report := NewReport(r.journal.Wave())
+	report.Outcome, report.Error = journal.ErrorOutcome, &ReportError{Code: "internal", Message: err.Error()}
+	return report, errors.Join(err, r.writeReport(report))
+}

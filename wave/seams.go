@@ -1,0 +1,97 @@
+package wave
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"aesop/driver"
+	"aesop/tracker"
+	"aesop/wave/journal"
+)
+
+// Gate is asked before work goes on. Nil means go, *Stop means no, any other error means that the gate cannot be evaluated,
+// which also stops the wave.
+type Gate interface {
+	Name() string
+	Check(ctx context.Context, at Point) error
+}
+
+// Point is where a wave is when it asks its gates.
+type Point struct {
+	Wave string
+	Step string // claim, dispatch, repair, ship
+	Item string // of dispatch and repair
+}
+
+// Stop is a gate's no.
+type Stop struct {
+	Outcome journal.Outcome // Halted or Ceiling; "" means Halted
+	Reason  string
+}
+
+func (s *Stop) Error() string { return fmt.Sprintf("stopped: %s", s.Reason) }
+
+// Change is a verified commit, as reviewers and approvers see it.
+type Change struct {
+	Wave   string
+	Item   tracker.Item
+	Commit string
+	Diff   string // against the base, bounded
+}
+
+// Reviewer judges a verified change. It cannot change it.
+type Reviewer interface {
+	// Review returns the judgement; an error means that there is none, and the change does not ship.
+	Review(ctx context.Context, c Change) (Judgement, error)
+}
+
+// Approver decides, for people, whether a verified change may ship. It may wait.
+type Approver interface {
+	Approve(ctx context.Context, c Change) (Judgement, error)
+}
+
+// Judgement is a yes or a no with its reason.
+type Judgement struct {
+	OK     bool
+	Reason string
+}
+
+// Shipper is where verified work goes.
+type Shipper interface {
+	// Name is what the report calls the destination.
+	Name() string
+	// Refs are the refs that the destination has now.
+	Refs(ctx context.Context) (map[string]string, error)
+	// Ship moves all refs or none, each only from its old value ("" is absent). The objects are in the git repository objects.
+	// An error says nothing about what the destination holds: the engine asks Refs.
+	Ship(ctx context.Context, objects string, updates []journal.Update) error
+}
+
+// Observer hears of every event after it is stored, with a copy of the wave's state. It must return soon.
+type Observer interface {
+	Observe(w *journal.Wave, e journal.Event)
+}
+
+// PromptBuilder writes the prompt of a dispatch.
+type PromptBuilder interface {
+	// Version identifies the template; it stands in the report.
+	Version() string
+	Prompt(p PromptInput) (string, error)
+}
+
+// PromptInput is what a prompt is made from.
+type PromptInput struct {
+	Item    tracker.Item
+	Test    string // the test command as people wrote it
+	Round   int    // 1 for the first dispatch
+	Failure *driver.Failure
+}
+
+// Redactor takes secrets out of what leaves the engine: output of children, events, reports. What a driver is given as its
+// task is not redacted.
+type Redactor interface {
+	Bytes(text []byte) []byte // valid JSON stays valid
+	// NewWriter redacts a stream, whatever its chunks; Close writes what was held back.
+	NewWriter(w io.Writer) io.WriteCloser
+}

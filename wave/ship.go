@@ -1,0 +1,155 @@
+package wave
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"aesop/internal/git"
+	"aesop/statestore"
+	"aesop/statestore/job"
+	"aesop/wave/journal"
+)
+
+// ship pushes the tip as the wave's branch together with every item's ref, all or nothing. again says that items left the wave
+// because others had shipped them, so that the rest must be joined anew.
+func (r *run) ship(tip git.SHA, items []*journal.ItemState) (again bool, err error) {
+	branch := Branch(r.id)
+	if r.s.protected(branch, r.target.branch) {
+		return false, r.record(journal.PushFailed{Error: "protected_branch", Detail: fmt.Sprintf("branch %s is protected", branch)})
+	}
+	intent := journal.PushIntent{Branch: branch, Tip: tip, Items: itemIDs(items),
+		Updates: []journal.Update{{Ref: "refs/heads/" + branch, New: tip}}}
+	for _, item := range items {
+		if !r.holds(item.ID) {
+			return true, r.end(item.ID, journal.StateClaimLost, "the claim is somebody else's now", false, nil)
+		}
+		intent.Updates = append(intent.Updates, journal.Update{Ref: ItemRef(item.ID), Old: r.oldShipment(item.ID), New: item.Verified})
+	}
+	if err := r.record(intent); err != nil {
+		return false, err
+	}
+	began := r.s.config.Clock()
+	pushErr := r.target.shipper.Ship(r.stop.ctx, r.target.engine.Dir, intent.Updates)
+	fail("push")
+	took := r.s.config.Clock().Sub(began)
+	return r.afterPush(intent, pushErr, took)
+}
+
+// afterPush asks the remote what it holds; what the push said is a hint.
+func (r *run) afterPush(intent journal.PushIntent, pushErr error, took time.Duration) (again bool, err error) {
+	ctx, cancel := r.bookkeeping()
+	defer cancel()
+	refs, err := r.target.shipper.Refs(ctx)
+	if err != nil {
+		detail := fmt.Sprintf("the remote cannot be asked what it holds: %v", err)
+		if pushErr != nil {
+			detail = pushDetail(pushErr) + "; " + detail
+		}
+		return false, r.record(journal.PushFailed{Error: "remote_unreachable", Detail: detail})
+	}
+	if holds(refs, intent.Updates) {
+		return false, r.shipped(intent, took)
+	}
+	again, err = r.adoptFrom(ctx, refs)
+	if err != nil || again {
+		return again, err
+	}
+	if cause := r.stop.ctx.Err(); cause != nil {
+		return false, context.Cause(r.stop.ctx)
+	}
+	detail := "the push succeeded and the remote does not hold it"
+	if pushErr != nil {
+		detail = pushDetail(pushErr)
+	}
+	return false, r.record(journal.PushFailed{Error: "push_refused", Detail: detail})
+}
+
+func holds(refs map[string]string, updates []journal.Update) bool {
+	for _, u := range updates {
+		if refs[u.Ref] != u.New {
+			return false
+		}
+	}
+	return true
+}
+
+// pushDetail is what git said on standard error.
+func pushDetail(err error) string {
+	if e, ok := errors.AsType[*git.Error](err); ok && strings.TrimSpace(e.Stderr) != "" {
+		return strings.TrimSpace(e.Stderr)
+	}
+	return err.Error()
+}
+
+// recoverPush finds out what became of a push that an earlier process began.
+func (r *run) recoverPush(intent journal.PushIntent) (landed bool, err error) {
+	refs, err := r.target.shipper.Refs(r.stop.ctx)
+	if err != nil {
+		return false, fmt.Errorf("ask %s what it holds: %w", r.target.shipper.Name(), err)
+	}
+	if holds(refs, intent.Updates) {
+		return true, r.shipped(intent, 0)
+	}
+	// The branch may have been merged and deleted, or extended, since: then the item refs say it, and they move together.
+	if holds(refs, intent.Updates[1:]) {
+		return true, r.shipped(intent, 0)
+	}
+	return false, r.record(journal.PushFailed{Error: "interrupted", Detail: "the push did not land"})
+}
+
+// shipment is what the store remembers of an item that shipped.
+type shipment struct {
+	Wave   string `json:"wave"`
+	Branch string `json:"branch"`
+	Commit string `json:"commit"`
+}
+
+func shipmentKey(commit string) statestore.Key { return statestore.Key("shipment/" + commit) }
+
+// shipped writes down, in one transaction, that the remote holds the work.
+func (r *run) shipped(intent journal.PushIntent, took time.Duration) error {
+	wave := r.journal.Wave()
+	event := journal.Shipped{Branch: intent.Branch, Tip: intent.Tip, Items: map[string]string{}, DurationMs: took.Milliseconds()}
+	for _, id := range intent.Items {
+		event.Items[id] = wave.Items[id].Verified
+	}
+	return r.recordWith(func(tx statestore.Tx) error {
+		for _, id := range intent.Items {
+			if err := r.completeJob(tx, id); err != nil {
+				return err
+			}
+			value, err := json.Marshal(shipment{Wave: r.id, Branch: intent.Branch, Commit: event.Items[id]})
+			if err != nil {
+				return err
+			}
+			if _, err := tx.Put(shipmentKey(event.Items[id]), value, statestore.Any); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, event)
+}
+
+// completeJob ends the item's job as completed: by its token, or, where that died with an earlier process, as the operator that
+// the engine is.
+func (r *run) completeJob(tx statestore.Tx, id string) error {
+	if token := r.jobToken(id); token != "" {
+		return apply(tx, job.Complete{ID: r.jobID(id), By: job.Worker{Token: token}})
+	}
+	record, err := job.Get(tx, r.jobID(id))
+	if err != nil {
+		return err
+	}
+	return apply(tx, job.Complete{ID: r.jobID(id), By: operator(record), Reason: "shipped by an earlier process"})
+}
+
+// oldShipment is where the item's ref must be for a push: at the recorded shipment, or absent.
+func (r *run) oldShipment(id string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.old[id]
+}

@@ -1,0 +1,162 @@
+package wave
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"aesop/internal/git"
+	"aesop/internal/testrun"
+	"aesop/internal/tree"
+	"aesop/wave/journal"
+)
+
+// verify tests the item's newest commit, in a clean checkout that no agent has seen.
+func (r *run) verify(ctx context.Context, item *journal.ItemState) error {
+	attempt := item.Last()
+	test, err := r.test(ctx, testing{name: "verify-" + attempt.ID, item: item.ID, commit: attempt.Ended.Commit, argv: item.TestCmd,
+		text: item.TestText, workDir: r.item(item.ID).WorkDir, seed: r.cacheOf(item.ID)})
+	if err != nil {
+		return err
+	}
+	event := journal.Verified{Item: item.ID, Attempt: attempt.ID, Commit: attempt.Ended.Commit, Test: test}
+	if test.Passed {
+		return r.record(event) // the job ends when the commit has shipped
+	}
+	return r.recordWith(r.failJob(item.ID, "not_verified"), event)
+}
+
+// testItemOnBase runs the item's test before any change, for the first prompt, and to fill a cache that no agent can reach.
+func (r *run) testItemOnBase(ctx context.Context, item *journal.ItemState) error {
+	test, err := r.test(ctx, testing{name: "base", item: item.ID, commit: r.target.base, argv: item.TestCmd, text: item.TestText,
+		workDir: r.item(item.ID).WorkDir, seed: r.baseCache(), keep: r.cacheOf(item.ID)})
+	if err != nil {
+		return err
+	}
+	return r.record(journal.ItemBaseTested{Item: item.ID, Test: test})
+}
+
+// testBase runs the configured verify command on the base, before any agent is paid.
+func (r *run) testBase() error {
+	verify := r.s.config.Verify
+	if verify.Words() == nil || r.journal.Wave().Base != nil {
+		return nil
+	}
+	test, err := r.test(r.stop.ctx, testing{name: "base", item: "", commit: r.target.base, argv: verify.Words(), text: commandText(verify), keep: r.baseCache()})
+	if err != nil {
+		return err
+	}
+	return r.record(journal.BaseTested{Command: commandText(verify), Test: test})
+}
+
+// testing describes one run of a test command on a commit.
+type testing struct {
+	name    string // of the tree, unique within the item
+	item    string // "" for the wave as a whole
+	commit  git.SHA
+	argv    []string
+	text    string
+	workDir string
+	seed    string // folder whose caches the run starts with, or ""
+	keep    string // where the run's caches are kept for others, or ""
+}
+
+// test runs a command on a commit and throws the tree away. The error is the engine's, or that ctx ended.
+func (r *run) test(ctx context.Context, t testing) (journal.Test, error) {
+	home := t.item
+	if home == "" {
+		home = "wave"
+	}
+	place := r.scratch(home, t.name)
+	dir, private := filepath.Join(place, "tree"), filepath.Join(place, "private")
+	r.discard(place)
+	defer r.discard(place)
+	if err := r.target.engine.Checkout(ctx, t.commit, dir); err != nil {
+		return journal.Test{}, err
+	}
+	if t.seed != "" {
+		if err := copyCaches(filepath.Join(private, "cache"), t.seed); err != nil {
+			return journal.Test{}, err
+		}
+	}
+	env, err := testrun.Environment(r.s.config.Lookup, r.s.config.PassEnv, private)
+	if err != nil {
+		return journal.Test{}, err
+	}
+	log, err := r.openLog(home)
+	if err != nil {
+		return journal.Test{}, err
+	}
+	defer log.Close()
+	log.section("test %s on %s: %s", t.name, git.Short(t.commit), t.text)
+	outcome, err := testrun.Run(ctx, testrun.Spec{Argv: t.argv, Dir: filepath.Join(dir, filepath.FromSlash(t.workDir)), Env: env,
+		Mark: r.id + "/test-" + itemName(home) + "-" + t.name, Timeout: r.s.config.TestTimeout, Log: log})
+	if missing, ok := errors.AsType[*testrun.DirectoryError](err); ok {
+		return journal.Test{Reason: missing.Error()}, nil
+	}
+	if err != nil {
+		return journal.Test{}, err
+	}
+	test := journal.Test{Passed: outcome.Passed(), Exit: outcome.Exit, TimedOut: outcome.TimedOut, Stdout: r.redact(outcome.Stdout),
+		Stderr: r.redact(outcome.Stderr), DurationMs: outcome.Duration.Milliseconds(), Confinement: outcome.Confinement}
+	if err := r.unchanged(ctx, &test, t.commit, dir); err != nil {
+		return journal.Test{}, err
+	}
+	if t.keep != "" {
+		if err := errors.Join(os.RemoveAll(t.keep), os.MkdirAll(filepath.Dir(t.keep), 0o700)); err != nil {
+			return journal.Test{}, err
+		}
+		if err := os.Rename(filepath.Join(private, "cache"), t.keep); err != nil {
+			return journal.Test{}, err
+		}
+	}
+	return test, nil
+}
+
+// unchanged fails a test that rewrote the files it was to test: what passed then is not the commit.
+func (r *run) unchanged(ctx context.Context, test *journal.Test, commit git.SHA, dir string) error {
+	if !test.Passed {
+		return nil
+	}
+	entries, err := r.target.engine.List(ctx, commit)
+	if err != nil {
+		return err
+	}
+	modified, err := tree.Modified(ctx, dir, entries, nil)
+	if err != nil {
+		return err
+	}
+	if len(modified) > 0 {
+		test.Passed = false
+		test.Reason = fmt.Sprintf("the test changed files of the commit: %s", strings.Join(modified[:min(len(modified), maxNamed)], ", "))
+	}
+	return nil
+}
+
+// baseCache is the folder of what the verify command's run on the base left in its caches, or "" where there is none yet.
+func (r *run) baseCache() string { return r.cacheOf("") }
+
+// cacheOf is the folder for the caches of an item's run on the base.
+func (r *run) cacheOf(item string) string {
+	name := "wave"
+	if item != "" {
+		name = itemName(item)
+	}
+	return filepath.Join(r.s.config.State, "trees", r.id, "caches", name)
+}
+
+// copyCaches makes a real copy, so that a test can never reach another's cache. A seed that does not exist is no seed.
+func copyCaches(to, from string) error {
+	if _, err := os.Stat(from); errors.Is(err, os.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(to, 0o700); err != nil {
+		return err
+	}
+	return os.CopyFS(to, os.DirFS(from))
+}

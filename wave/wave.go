@@ -1,0 +1,99 @@
+// Package wave runs a backlog through agents: it selects items, gives each to a Driver, checks and commits what the agent
+// left, tests that commit in a clean tree, lets the agent repair what failed, joins what passed, pushes it to a branch and
+// reports what happened. It never merges.
+//
+// A Scheduler is made with New and does one of Plan, Run, Drain and Resume. Everything that happens is an event of
+// wave/journal first; the Report is a fold of those events.
+package wave
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+
+	"aesop/internal/git"
+	"aesop/wave/journal"
+)
+
+// Scheduler runs waves on one repository. It is safe for concurrent use; waves of one Scheduler and of others on the same
+// state share items by claims.
+type Scheduler struct {
+	config  Config
+	program git.Program
+	user    *git.User
+	halt    Halt
+
+	mu    sync.Mutex
+	stops int // calls of Stop
+	alive map[*stopper]bool
+}
+
+// New checks the configuration and finds the repository. It changes nothing on disk.
+func New(ctx context.Context, c Config) (*Scheduler, error) {
+	if err := c.complete(); err != nil {
+		return nil, err
+	}
+	program, err := git.Find(ctx)
+	if err != nil {
+		return nil, err
+	}
+	user, err := program.OpenUser(ctx, c.Repo)
+	if err != nil {
+		if errors.Is(err, git.ErrNotRepository) {
+			return nil, &SetupError{Code: "not_a_repository", Message: err.Error(), Hint: "run git init there, or name the repository with --repo"}
+		}
+		return nil, err
+	}
+	if c.State, err = filepath.Abs(c.State); err != nil {
+		return nil, err
+	}
+	return &Scheduler{config: c, program: program, user: user, halt: Halt{Dir: c.State}, alive: map[*stopper]bool{}}, nil
+}
+
+// Halt is the switch that stops all waves of this state.
+func (s *Scheduler) Halt() Halt { return s.halt }
+
+// SetupError is something outside a backlog that keeps a wave from starting.
+type SetupError struct {
+	Code    string // not_a_repository, no_commits, no_remote, no_base, remote_unreachable, several_repositories, unknown_driver
+	Message string
+	Hint    string // what to do next
+	Err     error
+}
+
+func (e *SetupError) Error() string {
+	if e.Hint == "" {
+		return e.Message
+	}
+	return fmt.Sprintf("%s (%s)", e.Message, e.Hint)
+}
+
+func (e *SetupError) Unwrap() error { return e.Err }
+
+// AliveError says that a wave cannot be resumed because another process runs it.
+type AliveError struct {
+	Wave  string
+	Owner string
+}
+
+func (e *AliveError) Error() string {
+	return fmt.Sprintf("wave %s is running (%s)", e.Wave, e.Owner)
+}
+
+// journalConfig is how this scheduler's journals store and show events.
+func (s *Scheduler) journalConfig() journal.Config {
+	c := journal.Config{Store: s.config.Store}
+	if r := s.config.Redactor; r != nil {
+		c.Redact = r.Bytes
+	}
+	if observers := s.config.Observers; len(observers) > 0 {
+		c.Observe = func(w *journal.Wave, e journal.Event) {
+			for _, o := range observers {
+				o.Observe(w, e)
+			}
+		}
+	}
+	return c
+}
