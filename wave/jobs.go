@@ -49,8 +49,33 @@ func (r *run) startJob(item, token string, round int) func(statestore.Tx) error 
 // failJob ends the item's running job as failed.
 func (r *run) failJob(item, reason string) func(statestore.Tx) error {
 	return func(tx statestore.Tx) error {
-		return apply(tx, job.Fail{ID: r.jobID(item), By: job.Worker{Token: r.jobToken(item)}, Reason: reason})
+		by, err := r.authority(tx, item)
+		if err != nil {
+			return err
+		}
+		return apply(tx, job.Fail{ID: r.jobID(item), By: by, Reason: reason})
 	}
+}
+
+// completeJob ends the item's running job as completed.
+func (r *run) completeJob(tx statestore.Tx, item string) error {
+	by, err := r.authority(tx, item)
+	if err != nil {
+		return err
+	}
+	return apply(tx, job.Complete{ID: r.jobID(item), By: by, Reason: "shipped"})
+}
+
+// authority is what ends the item's job: the token of its attempt, or, where that died with an earlier process, the engine's own word.
+func (r *run) authority(tx statestore.Tx, item string) (job.Authority, error) {
+	r.mu.Lock()
+	token := r.jobs[item]
+	r.mu.Unlock()
+	if token != "" {
+		return job.Worker{Token: token}, nil
+	}
+	record, err := job.Get(tx, r.jobID(item))
+	return operator(record), err
 }
 
 // cancelJob ends the item's job, whatever runs, unless it has ended.
@@ -71,12 +96,6 @@ func (r *run) cancelJob(item, reason string) func(statestore.Tx) error {
 // operator is the engine's own word, on the record as it was just read: it holds the wave, and can open the state.
 func operator(record job.Record) job.Operator {
 	return job.Operator{TransitionSeq: record.TransitionSeq}
-}
-
-func (r *run) jobToken(item string) string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.jobs[item]
 }
 
 func (r *run) setJobToken(item, token string) {

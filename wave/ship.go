@@ -10,7 +10,6 @@ import (
 
 	"aesop/internal/git"
 	"aesop/statestore"
-	"aesop/statestore/job"
 	"aesop/wave/journal"
 )
 
@@ -132,19 +131,6 @@ func (r *run) shipped(intent journal.PushIntent, took time.Duration) error {
 		}
 		return nil
 	}, event)
-}
-
-// completeJob ends the item's job as completed: by its token, or, where that died with an earlier process, as the operator that
-// the engine is.
-func (r *run) completeJob(tx statestore.Tx, id string) error {
-	if token := r.jobToken(id); token != "" {
-		return apply(tx, job.Complete{ID: r.jobID(id), By: job.Worker{Token: token}})
-	}
-	record, err := job.Get(tx, r.jobID(id))
-	if err != nil {
-		return err
-	}
-	return apply(tx, job.Complete{ID: r.jobID(id), By: operator(record), Reason: "shipped by an earlier process"})
 }
 
 // oldShipment is where the item's ref must be for a push: at the recorded shipment, or absent.

@@ -76,7 +76,7 @@ func (s *Scheduler) watchHalt(st *stopper, done <-chan struct{}) {
 		case <-done:
 			return
 		case <-tick.C:
-			if err := s.halt.Check(st.ctx, Point{}); err != nil {
+			if err := gateAnswer(s.halt, s.halt.Check(st.ctx, Point{})); err != nil {
 				st.cancel(err)
 				st.killNow()
 				return

@@ -7,6 +7,8 @@ package journal
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 
 	"aesop/cost"
 )
@@ -287,52 +289,43 @@ func Durable(e Event) bool {
 
 // decode turns stored bytes into an event. An unknown type is an error: a wave of a newer version is not half-read.
 func decode(name string, data []byte) (Event, error) {
-	switch name {
-	case "planned":
-		return as[Planned](data)
-	case "claimed":
-		return as[Claimed](data)
-	case "dropped":
-		return as[Dropped](data)
-	case "base_tested":
-		return as[BaseTested](data)
-	case "item_base_tested":
-		return as[ItemBaseTested](data)
-	case "attempt_started":
-		return as[AttemptStarted](data)
-	case "attempt_ended":
-		return as[AttemptEnded](data)
-	case "verified":
-		return as[Verified](data)
-	case "judged":
-		return as[Judged](data)
-	case "integrated":
-		return as[Integrated](data)
-	case "item_ended":
-		return as[ItemEnded](data)
-	case "push_intent":
-		return as[PushIntent](data)
-	case "shipped":
-		return as[Shipped](data)
-	case "adopted":
-		return as[Adopted](data)
-	case "push_failed":
-		return as[PushFailed](data)
-	case "settled":
-		return as[Settled](data)
-	case "gate_checked":
-		return as[GateChecked](data)
-	case "stopped":
-		return as[Stopped](data)
-	case "resumed":
-		return as[Resumed](data)
-	case "ended":
-		return as[Ended](data)
+	read, ok := readers()[name]
+	if !ok {
+		return nil, fmt.Errorf("event type %q is not known to this version", name)
 	}
-	return nil, fmt.Errorf("event type %q is not known to this version", name)
+	return read(data)
 }
 
-func as[E Event](data []byte) (Event, error) {
+// Types are the names of all events, sorted.
+func Types() []string { return slices.Sorted(maps.Keys(readers())) }
+
+// readers are the events by name.
+func readers() map[string]func([]byte) (Event, error) {
+	return map[string]func([]byte) (Event, error){
+		Planned{}.Type():        read[Planned],
+		Claimed{}.Type():        read[Claimed],
+		Dropped{}.Type():        read[Dropped],
+		BaseTested{}.Type():     read[BaseTested],
+		ItemBaseTested{}.Type(): read[ItemBaseTested],
+		AttemptStarted{}.Type(): read[AttemptStarted],
+		AttemptEnded{}.Type():   read[AttemptEnded],
+		Verified{}.Type():       read[Verified],
+		Judged{}.Type():         read[Judged],
+		Integrated{}.Type():     read[Integrated],
+		ItemEnded{}.Type():      read[ItemEnded],
+		PushIntent{}.Type():     read[PushIntent],
+		Shipped{}.Type():        read[Shipped],
+		Adopted{}.Type():        read[Adopted],
+		PushFailed{}.Type():     read[PushFailed],
+		Settled{}.Type():        read[Settled],
+		GateChecked{}.Type():    read[GateChecked],
+		Stopped{}.Type():        read[Stopped],
+		Resumed{}.Type():        read[Resumed],
+		Ended{}.Type():          read[Ended],
+	}
+}
+
+func read[E Event](data []byte) (Event, error) {
 	var e E
 	if err := json.Unmarshal(data, &e); err != nil {
 		return nil, fmt.Errorf("event %s: %w", e.Type(), err)

@@ -52,7 +52,7 @@ const (
 type Wave struct {
 	ID        string
 	StartedAt time.Time
-	EndedAt   time.Time // zero while it runs
+	EndedAt   time.Time // or stopped; zero while it runs
 	Plan      Planned
 	Items     map[string]*ItemState
 	Order     []string // of Items
@@ -176,7 +176,7 @@ func (w *Wave) Apply(at time.Time, event Event) error {
 	case GateChecked:
 		w.gate(e)
 	case Stopped:
-		w.Stop = &e
+		w.Stop, w.EndedAt = &e, at
 	case Resumed:
 		return w.resume(at, e)
 	case Ended:
