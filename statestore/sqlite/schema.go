@@ -125,10 +125,33 @@ func (c *conn) check(path string) error {
 	if version != schemaVersion {
 		return &SchemaError{Path: path, Found: int(version), Known: schemaVersion}
 	}
+	if err := c.checkSize(path); err != nil {
+		return err
+	}
 	return c.query("PRAGMA quick_check(1)", func(row []driver.Value) error {
 		if row[0] != "ok" {
 			return fmt.Errorf("it is damaged: %v", row[0])
 		}
 		return nil
 	})
+}
+
+// checkSize refuses a file that ends within a page, which SQLite would fill up with zeroes. With a log beside it the rest may
+// be there.
+func (c *conn) checkSize(path string) error {
+	if log, err := os.Stat(path + "-wal"); err == nil && log.Size() > 0 {
+		return nil
+	}
+	file, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	page, err := c.integer("PRAGMA page_size")
+	if err != nil {
+		return err
+	}
+	if file.Size()%page != 0 {
+		return fmt.Errorf("it is truncated: %d bytes are no whole pages of %d", file.Size(), page)
+	}
+	return nil
 }
