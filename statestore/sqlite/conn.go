@@ -17,10 +17,15 @@ import (
 // conversions would cost a grouped transaction a fifth of its time. Only one goroutine at a time may use it.
 type conn struct {
 	raw        driver.Conn
-	statements map[string]statement
+	statements map[string]*statement
 }
 
-type statement interface {
+type statement struct {
+	prepared
+	row []driver.Value // of the size of the answer; nil until that is known
+}
+
+type prepared interface {
 	driver.Stmt
 	driver.StmtExecContext
 	driver.StmtQueryContext
@@ -32,7 +37,7 @@ func dial(path string, pragmas ...string) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &conn{raw: raw, statements: map[string]statement{}}
+	c := &conn{raw: raw, statements: map[string]*statement{}}
 	for _, pragma := range pragmas {
 		if err := c.query("PRAGMA "+pragma, func([]driver.Value) error { return nil }); err != nil {
 			return nil, errors.Join(fmt.Errorf("set %s: %w", pragma, err), c.close())
@@ -59,18 +64,19 @@ func (c *conn) close() error {
 }
 
 // prepare returns the statement of a query, which is one of a few constants.
-func (c *conn) prepare(query string) (statement, error) {
+func (c *conn) prepare(query string) (*statement, error) {
 	if s, ok := c.statements[query]; ok {
 		return s, nil
 	}
-	prepared, err := c.raw.Prepare(query)
+	raw, err := c.raw.Prepare(query)
 	if err != nil {
 		return nil, err
 	}
-	s, ok := prepared.(statement)
+	p, ok := raw.(prepared)
 	if !ok {
-		return nil, fmt.Errorf("unexpected statement %T of the driver", prepared)
+		return nil, fmt.Errorf("the driver's statement is an unexpected %T", raw)
 	}
+	s := &statement{prepared: p}
 	c.statements[query] = s
 	return s, nil
 }
@@ -88,7 +94,7 @@ func (c *conn) exec(query string, args ...driver.Value) (int64, error) {
 	return result.RowsAffected()
 }
 
-// query calls row for each row of the answer; row must not keep the slice.
+// query calls row for each row of the answer; row must not keep the slice nor run queries.
 func (c *conn) query(query string, row func([]driver.Value) error, args ...driver.Value) (err error) {
 	s, err := c.prepare(query)
 	if err != nil {
@@ -99,15 +105,17 @@ func (c *conn) query(query string, row func([]driver.Value) error, args ...drive
 		return err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
-	values := make([]driver.Value, len(rows.Columns()))
+	if s.row == nil {
+		s.row = make([]driver.Value, len(rows.Columns()))
+	}
 	for {
-		switch err := rows.Next(values); {
+		switch err := rows.Next(s.row); {
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
 			return err
 		}
-		if err := row(values); err != nil {
+		if err := row(s.row); err != nil {
 			return err
 		}
 	}

@@ -233,6 +233,7 @@ func TestRemovedDatabaseIsNotWrittenTo(t *testing.T) {
 	}
 }
 
+// TestGivingUpAtTheGate cancels first who waits behind the leader and then the leader, while another process has the gate.
 func TestGivingUpAtTheGate(t *testing.T) {
 	store := openTicking(t, nil)
 	gate := newTurnstile(store.path)
@@ -240,30 +241,36 @@ func TestGivingUpAtTheGate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	results := make(chan error, 3)
-	for i := range 2 { // a leader and one behind it
-		go func() { results <- store.Update(ctx, add("cancelled")) }()
-		eventually(t, "it waits", func() bool { return store.waits(i) })
+	type caller struct {
+		cancel context.CancelFunc
+		result chan error
 	}
-	go func() { results <- store.Update(t.Context(), add("patient")) }()
-	eventually(t, "all wait", func() bool { return store.waits(2) })
-	cancel()
-	for range 2 {
-		if err := <-results; !errors.Is(err, context.Canceled) {
-			t.Errorf("the cancelled one: %v", err)
+	var callers []caller
+	for i, id := range []string{"leader", "impatient", "patient"} {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		result := make(chan error, 1)
+		go func() { result <- store.Update(ctx, add(id)) }()
+		eventually(t, "it waits", func() bool { return store.waits(i) })
+		callers = append(callers, caller{cancel, result})
+	}
+	for _, i := range []int{1, 0} {
+		callers[i].cancel()
+		if err := <-callers[i].result; !errors.Is(err, context.Canceled) {
+			t.Errorf("call %d: %v", i, err)
 		}
 	}
+	eventually(t, "the patient one leads", func() bool { return store.waits(0) })
 	if err := unlock(); err != nil {
 		t.Fatal(err)
 	}
-	if err := <-results; err != nil {
+	if err := <-callers[2].result; err != nil {
 		t.Errorf("the patient one: %v", err)
 	}
 	if events := testEvents(t, store); len(events) != 1 || events[0].ID != "patient" {
 		t.Errorf("events are %+v", events)
 	}
-	unlock, err = gate.Lock(t.Context()) // nobody holds it
+	unlock, err = gate.Lock(t.Context()) // who gave up does not hold it
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -293,6 +300,35 @@ func TestCloseAtTheGate(t *testing.T) {
 	}
 	if err := unlock(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestCloseSendsAwayWhoWaits closes while a function runs: that one ends well, and who waits behind it is told.
+func TestCloseSendsAwayWhoWaits(t *testing.T) {
+	store := openTicking(t, nil)
+	inside, leave := make(chan struct{}), make(chan struct{})
+	running, closed := make(chan error, 1), make(chan error, 1)
+	go func() {
+		running <- store.Update(t.Context(), func(tx statestore.Tx) error {
+			close(inside)
+			<-leave
+			return add("running")(tx)
+		})
+	}()
+	<-inside
+	waiting := make(chan error, 1)
+	go func() { waiting <- store.Update(t.Context(), add("waiting")) }()
+	eventually(t, "it waits", func() bool { return store.waits(1) })
+	go func() { closed <- store.Close() }()
+	if err := <-waiting; !errors.Is(err, statestore.ErrClosed) {
+		t.Errorf("who waits: %v", err)
+	}
+	close(leave)
+	if err := errors.Join(<-running, <-closed); err != nil {
+		t.Error(err)
+	}
+	if events := testEvents(t, testOpen(t, store.path)); len(events) != 1 || events[0].ID != "running" {
+		t.Errorf("events are %+v", events)
 	}
 }
 
