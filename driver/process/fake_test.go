@@ -74,6 +74,8 @@ func runFake(name string, args []string) int {
 		<-time.After(time.Hour)
 	case "host":
 		return host(args)
+	case "confining-host":
+		return confiningHost()
 	case "kill-own-mark":
 		mark := os.Getenv("AESOP_MARK")
 		_, err := process.Kill(context.Background(), func(m string) bool { return m == mark })

@@ -14,9 +14,9 @@ import (
 
 // process is one that a look at /proc showed; zombies are not seen.
 type process struct {
-	pid, parent, group, session int
-	start                       uint64 // ticks since boot; with the pid it names a process for good
-	name                        string
+	pid, parent, session int
+	start                uint64 // ticks since boot; with the pid it names a process for good
+	name                 string
 }
 
 // errGone says that a pid names no process that runs.
@@ -50,18 +50,13 @@ func parseStat(line []byte) (p process, state byte, ok bool) {
 		return process{}, 0, false
 	}
 	p.name = string(line[open+1 : end])
-	for i, to := range []*int{&p.parent, &p.group, &p.session} {
-		n, err := strconv.Atoi(string(fields[1+i]))
-		if err != nil {
-			return process{}, 0, false
-		}
-		*to = n
-	}
-	start, err := strconv.ParseUint(string(fields[19]), 10, 64)
-	if err != nil {
+	var errs [3]error
+	p.parent, errs[0] = strconv.Atoi(string(fields[1]))
+	p.session, errs[1] = strconv.Atoi(string(fields[3]))
+	p.start, errs[2] = strconv.ParseUint(string(fields[19]), 10, 64)
+	if errors.Join(errs[:]...) != nil {
 		return process{}, 0, false
 	}
-	p.start = start
 	return p, fields[0][0], true
 }
 

@@ -12,7 +12,7 @@ func TestParseStat(t *testing.T) {
 	const rest = " 11 22 33 34816 22 4194560 1 2 3 4 5 6 7 8 20 0 1 0 987654 10 20"
 	for _, name := range []string{"sh", "a b", "a) S 1 2 3 (b", "", ")"} {
 		p, state, ok := parseStat([]byte("123 (" + name + ") S" + rest))
-		want := process{parent: 11, group: 22, session: 33, start: 987654, name: name}
+		want := process{parent: 11, session: 33, start: 987654, name: name}
 		if !ok || state != 'S' || p != want {
 			t.Errorf("name %q: got %+v, %c, %v", name, p, state, ok)
 		}

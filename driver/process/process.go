@@ -8,7 +8,7 @@
 // err says that there was no child; how the child fared is in the result. When Run returns, the child and what it left running
 // are gone, whether it ended by itself or not.
 //
-// How far a kill reaches depends on the system. On Linux: the process group and session, processes that carry the mark in
+// How far a kill reaches depends on the system. On Linux: the session that the child leads, processes that carry the mark in
 // their environment or in an unused resource limit, descendants, and for a directory of its own whatever works in it; and the
 // child dies with this process. On Windows: a job object, which also ends with this process. Elsewhere: the process group.
 // Correctness never depends on a kill: what is seen to survive one is reported.

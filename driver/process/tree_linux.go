@@ -37,7 +37,7 @@ func awaitExit(cmd *exec.Cmd) {
 
 // tree is what a child started, found by whatever tells it from other processes.
 type tree struct {
-	pid   int // of the child, and so of its group and session
+	pid   int // of the child, and so of its group and of its session, which holds the group
 	start uint64
 	mark  string
 	limit uint64
@@ -82,6 +82,5 @@ func (t *tree) kill() []Survivor {
 
 // member says whether p, which is no older than the child, is one of the tree by itself; eradicate adds the descendants.
 func (t *tree) member(p *process) bool {
-	return p.pid == t.pid || p.group == t.pid || p.session == t.pid || p.mark() == t.mark || p.locks() == t.limit ||
-		t.dir != "" && p.worksIn(t.dir)
+	return p.session == t.pid || p.mark() == t.mark || p.locks() == t.limit || t.dir != "" && p.worksIn(t.dir)
 }
