@@ -179,6 +179,7 @@ func (w *world) run(options ...option) wave.Report {
 	if err != nil {
 		w.t.Fatalf("run: %v", err)
 	}
+	checkContract(w.t, report)
 	return report
 }
 
@@ -304,6 +305,7 @@ func (w *world) runOn(store statestore.Store, options ...option) wave.Report {
 	w.t.Helper()
 	report, err := w.schedulerOn(store, options...).Run(w.t.Context())
 	must(w.t, err)
+	checkContract(w.t, report)
 	return report
 }
 

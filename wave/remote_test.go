@@ -210,6 +210,7 @@ func TestSetupErrorsSayWhatToDo(t *testing.T) {
 			if err == nil || setup.Code != tt.code || !strings.Contains(setup.Hint, tt.hint) {
 				t.Errorf("error %v, code %s, hint %q; want code %s and a hint with %q", err, setup.Code, setup.Hint, tt.code, tt.hint)
 			}
+			checkContract(t, report)
 			if report.Outcome != journal.ErrorOutcome || report.Error == nil || report.Error.Code != tt.code {
 				t.Errorf("report: %s", asJSON(report))
 			}

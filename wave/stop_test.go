@@ -33,6 +33,7 @@ func TestHaltedWaveClaimsNothing(t *testing.T) {
 	must(t, s.Halt().Set(wave.HaltNote{Reason: "lunch"}))
 	report, err := s.Run(t.Context())
 	must(t, err)
+	checkContract(t, report)
 	wantOutcome(t, report, journal.Halted)
 	if report.HaltReason == nil || *report.HaltReason != "lunch" || len(report.Items) != 0 {
 		t.Errorf("report: %s", asJSON(report))
@@ -46,6 +47,7 @@ func TestHaltedWaveClaimsNothing(t *testing.T) {
 	must(t, s.Halt().Clear())
 	report, err = s.Run(t.Context())
 	must(t, err)
+	checkContract(t, report)
 	wantOutcome(t, report, journal.Good)
 }
 
@@ -64,6 +66,7 @@ func TestHaltKillsAgentAndResumeFinishes(t *testing.T) {
 	}()
 	report, err := s.Run(t.Context())
 	must(t, err)
+	checkContract(t, report)
 	wantOutcome(t, report, journal.Halted)
 	i := wantState(t, report, "a", journal.StateParked)
 	if len(i.Attempts) != 1 || i.Attempts[0].Outcome != "cancelled" {
@@ -107,6 +110,7 @@ func TestHaltKillsRunningTest(t *testing.T) {
 	report, err := s.Run(t.Context())
 	<-watched
 	must(t, err)
+	checkContract(t, report)
 	wantOutcome(t, report, journal.Halted)
 	wantState(t, report, "a", journal.StateParked)
 }
@@ -122,6 +126,7 @@ func TestStopParksAndSecondStopKills(t *testing.T) {
 	go func() { <-started; s.Stop() }()
 	report, err := s.Run(t.Context())
 	must(t, err)
+	checkContract(t, report)
 	wantOutcome(t, report, journal.Interrupted)
 	if len(played.tasks) != 1 {
 		t.Errorf("%d dispatches after the stop", len(played.tasks)-1)
@@ -146,6 +151,7 @@ func TestSecondStopEndsAgentThatIgnoresTheFirst(t *testing.T) {
 	go func() { waitForFile(t.Context(), mark); s.Stop(); s.Stop() }()
 	report, err := s.Run(t.Context())
 	must(t, err)
+	checkContract(t, report)
 	wantOutcome(t, report, journal.Interrupted)
 	wantState(t, report, "a", journal.StateParked)
 }
