@@ -51,16 +51,18 @@ func Fence(ctx context.Context, dir string, base []git.Entry, owns tracker.Owner
 	var violations []Violation
 	for _, f := range differing {
 		name := f.change.Path
+		badName := error(nil)
+		if f.change.Mode != "" {
+			badName = tracker.CheckPath(name)
+		}
 		switch {
 		case f.issue != "":
 			violations = append(violations, Violation{name, f.issue, f.detail})
+		case badName != nil:
+			violations = append(violations, Violation{name, InvalidName, badName.Error()})
 		case !owns.Contains(name):
 			violations = append(violations, Violation{Path: name, Kind: OutsideOwned})
 		default:
-			if err := tracker.CheckPath(name); err != nil && f.change.Mode != "" {
-				violations = append(violations, Violation{name, InvalidName, err.Error()})
-				continue
-			}
 			changes = append(changes, f.change)
 		}
 	}
