@@ -51,22 +51,20 @@ func Apply(tx statestore.Tx, request Request) (Decision, error) {
 
 // learn reads the facts that a decision needs beside the record.
 func learn(r statestore.Reader, a *ask, before *Record) error {
-	item := a.create.Item
-	if before != nil {
-		item = before.Item
-	}
-	index, _, err := loadItem(r, item)
-	if err != nil {
+	switch a.name {
+	case "create", "redispatch":
+		item := a.create.Item
+		if before != nil {
+			item = before.Item
+		}
+		index, _, err := loadItem(r, item)
+		a.live, a.epoch = index.Live, index.Epoch
 		return err
-	}
-	a.live, a.epoch = index.Live, index.Epoch
-	if a.by != nil {
-		if token := a.by.authority().token; token != "" {
-			_, err := r.Get(attemptKey(tracker.AttemptID(token)))
-			a.spent = err == nil
-			if err != nil && !errors.Is(err, statestore.ErrNotFound) {
-				return err
-			}
+	case "claim":
+		_, err := r.Get(attemptKey(tracker.AttemptID(a.by.authority().token)))
+		a.spent = err == nil
+		if err != nil && !errors.Is(err, statestore.ErrNotFound) {
+			return err
 		}
 	}
 	return nil

@@ -295,6 +295,17 @@ func TestAnItemHasOneLiveJob(t *testing.T) {
 	}
 }
 
+// A pointer to a request is a Request as well, and no way around what Apply looks up.
+func TestPointersAreRequests(t *testing.T) {
+	f := newFixture(t)
+	token := f.token()
+	f.create("a", "item")
+	f.not(&job.Create{ID: "b", Item: "item", Wave: "w", Seat: "worker"}, job.Conflict, job.ItemBusy)
+	f.applied(&job.Claim{ID: "a", Token: token})
+	f.create("c", "other")
+	f.not(&job.Claim{ID: "c", Token: token}, job.Refused, job.TokenUsed)
+}
+
 func TestTimeoutByTheStoresClock(t *testing.T) {
 	f := newFixture(t)
 	token := f.token()

@@ -37,10 +37,10 @@ type Record struct {
 	Wave          string          `json:"wave"`
 	Seat          string          `json:"seat"` // worker, reviewer
 	Status        Status          `json:"status"`
-	Reason        string          `json:"reason,omitempty"` // of the newest transition
-	Attempt       string          `json:"attempt,omitempty"`
-	Iteration     int             `json:"iteration"` // the loop's round, from 1; never the attempt's identity
-	Epoch         int             `json:"epoch"`     // orders claims of the item
+	Reason        string          `json:"reason,omitempty"`  // of the newest transition
+	Attempt       string          `json:"attempt,omitempty"` // running or last; none while pending
+	Iteration     int             `json:"iteration"`         // the loop's round, from 1; never the attempt's identity
+	Epoch         int             `json:"epoch"`             // orders claims of the item
 	TransitionSeq int             `json:"transitionSeq"`
 	Deadline      time.Time       `json:"deadline,omitzero"`
 	Final         bool            `json:"final,omitempty"`

@@ -213,6 +213,17 @@ func TestFullDisk(t *testing.T) {
 	testUpdate(t, store, large)
 }
 
+// TestWriterSyncs looks at what no test without a power cut can see.
+func TestWriterSyncs(t *testing.T) {
+	store := openTicking(t, nil)
+	testUpdate(t, store, add("a"))
+	for pragma, want := range map[string]int64{"synchronous": 2, "fullfsync": 1} {
+		if got, err := store.writer.integer("PRAGMA " + pragma); err != nil || got != want {
+			t.Errorf("%s is %d (%v), want %d", pragma, got, err, want)
+		}
+	}
+}
+
 func TestRemovedDatabaseIsNotWrittenTo(t *testing.T) {
 	for name, replace := range map[string]func(path string) error{
 		"removed": os.Remove,

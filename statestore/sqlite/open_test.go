@@ -244,3 +244,17 @@ func TestCreation(t *testing.T) {
 		}
 	})
 }
+
+func TestOtherJournalIsRefused(t *testing.T) {
+	path := filled(t)
+	c, err := dial(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(c.expect("PRAGMA journal_mode = DELETE", "delete"), c.close()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(t.Context(), Config{Path: path}); err == nil || !strings.Contains(err.Error(), "journal_mode") {
+		t.Errorf("error is %v", err)
+	}
+}

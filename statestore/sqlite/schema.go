@@ -128,9 +128,17 @@ func (c *conn) check(path string) error {
 	if err := c.checkSize(path); err != nil {
 		return err
 	}
-	return c.query("PRAGMA quick_check(1)", func(row []driver.Value) error {
-		if row[0] != "ok" {
-			return fmt.Errorf("it is damaged: %v", row[0])
+	if err := c.expect("PRAGMA journal_mode", "wal"); err != nil {
+		return err
+	}
+	return c.expect("PRAGMA quick_check(1)", "ok")
+}
+
+// expect asks for one word.
+func (c *conn) expect(query, want string) error {
+	return c.query(query, func(row []driver.Value) error {
+		if row[0] != want {
+			return fmt.Errorf("%s says %v and not %s", query, row[0], want)
 		}
 		return nil
 	})

@@ -106,7 +106,7 @@ func (s *Store) open(ctx context.Context, path string) (err error) {
 	if err := errors.Join(create(s.path), unlock()); err != nil {
 		return err
 	}
-	c, err := dial(s.path, busyTimeout)
+	c, err := s.reader()
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 // The races are short: enough that a lost update or a late commit shows up in a few runs, not a proof.
 const (
 	writers = 8
-	rounds  = 40
+	rounds  = 20
 )
 
 func raceTests() []test {

@@ -20,9 +20,9 @@ import (
 	"aesop/statestore"
 )
 
-// Run runs the whole contract. Open returns a new and empty store each time; Run closes it. Sentences of the interface have a
-// subtest each; the races take a second or two.
-func Run(t *testing.T, Open func(t *testing.T) statestore.Store) {
+// Run runs the whole contract. The function open returns a new and empty store each time; Run closes it. The sentences of the
+// interface have a subtest each; the races take a second or two.
+func Run(t *testing.T, open func(t *testing.T) statestore.Store) {
 	for group, tests := range map[string][]test{
 		"Records":      recordTests(),
 		"Scan":         scanTests(),
@@ -35,7 +35,7 @@ func Run(t *testing.T, Open func(t *testing.T) statestore.Store) {
 		t.Run(group, func(t *testing.T) {
 			for _, test := range tests {
 				t.Run(test.name, func(t *testing.T) {
-					store := Open(t)
+					store := open(t)
 					t.Cleanup(func() {
 						if err := store.Close(); err != nil {
 							t.Errorf("close: %v", err)

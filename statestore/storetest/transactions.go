@@ -235,6 +235,7 @@ func changedTests() []test {
 			var seen []statestore.Seq
 			done := make(chan error, 1)
 			go func() {
+				defer close(done) // also when a check below ends the goroutine
 				var after statestore.Seq
 				for len(seen) < n {
 					if err := f.store.Changed(f.ctx, after); err != nil {
@@ -247,7 +248,6 @@ func changedTests() []test {
 						}
 					})
 				}
-				done <- nil
 			}()
 			for range n {
 				f.update(func(tx statestore.Tx) { f.append(tx, "s", statestore.AnyVersion, entry("", "e")) })
