@@ -3,6 +3,7 @@ package job
 import (
 	"encoding/json"
 	"fmt"
+	"iter"
 	"maps"
 	"reflect"
 	"slices"
@@ -239,23 +240,24 @@ func applied(name string, before *Record, to Status) Record {
 	return r
 }
 
-// compare runs all cells on a table and returns what is not as expected.
-func compare(rows []row, asks map[string]ask) []string {
-	var wrong []string
-	lines := strings.Split(strings.TrimSpace(expected), "\n")
-	columns := strings.Fields(lines[0])
-	for _, line := range lines[1:] {
-		cells := strings.Fields(line)
-		name := cells[0]
-		for i, cell := range cells[1:] {
-			before := jobIn(columns[i], name)
-			d := decide(rows, before, asks[name], now)
-			if problem := compareCell(name, cell, before, d); problem != "" {
-				wrong = append(wrong, fmt.Sprintf("%s on %s: %s", name, columns[i], problem))
+// compare runs all cells on a table and yields what is not as expected.
+func compare(rows []row, asks map[string]ask) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		lines := strings.Split(strings.TrimSpace(expected), "\n")
+		columns := strings.Fields(lines[0])
+		for _, line := range lines[1:] {
+			cells := strings.Fields(line)
+			name := cells[0]
+			for i, cell := range cells[1:] {
+				before := jobIn(columns[i], name)
+				d := decide(rows, before, asks[name], now)
+				problem := compareCell(name, cell, before, d)
+				if problem != "" && !yield(fmt.Sprintf("%s on %s: %s", name, columns[i], problem)) {
+					return
+				}
 			}
 		}
 	}
-	return wrong
 }
 
 func compareCell(name, cell string, before *Record, d Decision) string {
@@ -291,7 +293,7 @@ func diff(want, got Record) string {
 }
 
 func TestTable(t *testing.T) {
-	for _, problem := range compare(table(), cases()) {
+	for problem := range compare(table(), cases()) {
 		t.Error(problem)
 	}
 	if lines := strings.Count(strings.TrimSpace(expected), "\n"); lines != len(cases()) {
@@ -317,7 +319,12 @@ func TestTableMutations(t *testing.T) {
 		rows[i].by = maps.Clone(rows[i].by) // rows share them
 		name = rows[i].request + ": " + name
 		change(&rows[i])
-		if noticed := len(compare(rows, asks)) > 0; noticed == slices.Contains(same, name) {
+		noticed := false
+		for range compare(rows, asks) {
+			noticed = true
+			break
+		}
+		if noticed == slices.Contains(same, name) {
 			t.Errorf("row %d, %s: noticed is %t", i, name, noticed)
 		}
 	}
