@@ -51,7 +51,7 @@ func (s *Store) waits(n int) bool {
 // gather holds the gate until all functions wait at the store, lets go, and returns what became of them.
 func gather(t *testing.T, store *Store, fns ...func(tx statestore.Tx) error) []error {
 	t.Helper()
-	unlock, err := newTurnstile(store.path).Lock(t.Context())
+	unlock, err := newGate(store.path).Lock(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -247,7 +247,7 @@ func TestRemovedDatabaseIsNotWrittenTo(t *testing.T) {
 // TestGivingUpAtTheGate cancels first who waits behind the leader and then the leader, while another process has the gate.
 func TestGivingUpAtTheGate(t *testing.T) {
 	store := openTicking(t, nil)
-	gate := newTurnstile(store.path)
+	gate := newGate(store.path)
 	unlock, err := gate.Lock(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -292,7 +292,7 @@ func TestGivingUpAtTheGate(t *testing.T) {
 
 func TestCloseAtTheGate(t *testing.T) {
 	store := openTicking(t, nil)
-	unlock, err := newTurnstile(store.path).Lock(t.Context())
+	unlock, err := newGate(store.path).Lock(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -349,7 +349,7 @@ func TestGateExcludes(t *testing.T) {
 	var inside, turns atomic.Int64
 	done := make(chan error, 4)
 	turn := func() error {
-		unlock, err := newTurnstile(path).Lock(context.Background())
+		unlock, err := newGate(path).Lock(context.Background())
 		if err != nil {
 			return err
 		}

@@ -155,7 +155,7 @@ func TestCreation(t *testing.T) {
 		testPut(t, store, "k", "v")
 		for path, want := range map[string]os.FileMode{
 			filepath.Dir(dir): 0o700, dir: 0o700, store.path: 0o600, store.path + "-wal": 0o600, store.path + "-shm": 0o600,
-			store.path + ".lock-a": 0o600, store.path + ".lock-b": 0o600,
+			filepath.Join(filepath.Dir(store.path), "locks", "state.db.entry.lock"): 0o600, filepath.Join(filepath.Dir(store.path), "locks", "state.db.lock"): 0o600,
 		} {
 			info, err := os.Stat(path)
 			if err != nil {

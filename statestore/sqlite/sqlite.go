@@ -2,7 +2,7 @@
 //
 // A nil error of Update means that the change is on the disk (WAL with synchronous=FULL). Goroutines of one process that
 // update at the same time share one commit; processes take turns at a gate of two file locks beside the database
-// (PATH.lock-a and PATH.lock-b, never removed), which the kernel opens when a process dies. Readers wait for nobody.
+// (in the folder locks there, never removed), which the kernel opens when a process dies. Readers wait for nobody.
 //
 // The file must lie on a local disk. While a store is open, no other code of the process may open and close the database
 // file: on Unix, closing any descriptor of a file drops all locks that the process has on it.
@@ -98,7 +98,7 @@ func (s *Store) open(ctx context.Context, path string) (err error) {
 	if s.path, err = resolve(path); err != nil {
 		return err
 	}
-	s.gate = newTurnstile(s.path)
+	s.gate = newGate(s.path)
 	unlock, err := s.gate.Lock(ctx)
 	if err != nil {
 		return err
