@@ -328,3 +328,14 @@ func (w *world) keepOnlyKey() {
 		return err
 	}))
 }
+
+// edit replaces text in the backlog, as a person would.
+func (w *world) edit(old, replacement string) {
+	w.t.Helper()
+	data, err := os.ReadFile(w.backlog)
+	must(w.t, err)
+	if !strings.Contains(string(data), old) {
+		w.t.Fatalf("the backlog has no %q:\n%s", old, data)
+	}
+	must(w.t, os.WriteFile(w.backlog, []byte(strings.ReplaceAll(string(data), old, replacement)), 0o644))
+}

@@ -1,14 +1,17 @@
 package wave
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"aesop/internal/filelock"
+	"aesop/internal/git"
 )
 
 func (s *Scheduler) lockFile(name string) string {
@@ -36,4 +39,37 @@ func (s *Scheduler) take(id string) (release func() error, err error) {
 		return nil, errors.Join(err, unlock())
 	}
 	return unlock, nil
+}
+
+// staleAge is how old a lock file of git must be before it is taken for one that a killed git left.
+const staleAge = time.Minute
+
+// freeEngine removes lock files that a killed git left in the engine's repository, unless another wave is alive.
+func (s *Scheduler) freeEngine(ctx context.Context, id string, engine *git.Engine) error {
+	stale, err := engine.StaleLocks(s.config.Clock(), staleAge)
+	if err != nil || len(stale) == 0 {
+		return err
+	}
+	others, err := s.unfinished(ctx)
+	if err != nil {
+		return err
+	}
+	for _, other := range others {
+		if other == id {
+			continue
+		}
+		unlock, dead, err := filelock.TryLock(s.lockFile("wave-" + other))
+		if err != nil || !dead {
+			return err
+		}
+		if err := unlock(); err != nil {
+			return err
+		}
+	}
+	for _, path := range stale {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
 }

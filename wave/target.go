@@ -56,6 +56,9 @@ func (s *Scheduler) open(ctx context.Context, id string, from git.SHA) (*target,
 	if t.engine, err = s.program.OpenEngine(ctx, s.user, filepath.Join(s.config.State, "git", s.user.ID()+".git"), s.lockFile("git")); err != nil {
 		return nil, err
 	}
+	if err := s.freeEngine(ctx, id, t.engine); err != nil {
+		return nil, err
+	}
 	if err := t.engine.Fetch(ctx, remote, t.base); err != nil {
 		return nil, &SetupError{Code: "remote_unreachable", Message: fmt.Sprintf("branch %s of remote %s cannot be fetched: %v", t.branch, name, err),
 			Hint: "check the network and your credentials", Err: err}

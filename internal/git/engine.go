@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"aesop/internal/filelock"
 )
@@ -17,12 +19,13 @@ type Engine struct {
 	program Program
 	user    *User
 	format  string // sha1 or sha256
+	lock    string // file that serialises what moves refs
 	Dir     string // absolute
 }
 
-// OpenEngine opens the engine's repository in dir, making it from the user's at first, under the given lock file.
+// OpenEngine opens the engine's repository in dir, making it from the user's at first. Processes take turns by the given lock file.
 func (p Program) OpenEngine(ctx context.Context, user *User, dir, lock string) (*Engine, error) {
-	e := &Engine{program: p, user: user, Dir: dir}
+	e := &Engine{program: p, user: user, lock: lock, Dir: dir}
 	unlock, err := filelock.Lock(ctx, lock)
 	if err != nil {
 		return nil, fmt.Errorf("engine repository: %w", err)
@@ -118,6 +121,11 @@ func (e *Engine) Has(ctx context.Context, commit SHA) (bool, error) {
 
 // Fetch brings the given commit of the remote here, with the user's own credentials, without writing to the user's repository.
 func (e *Engine) Fetch(ctx context.Context, remote *Remote, commit SHA) error {
+	unlock, err := filelock.Lock(ctx, e.lock)
+	if err != nil {
+		return fmt.Errorf("engine repository: %w", err)
+	}
+	defer unlock()
 	// First all that the user's refs reach: the conversation with the remote takes it as present.
 	if _, err := e.run(ctx, "fetch", "--quiet", "--no-tags", "--prune", "--no-write-fetch-head", "--update-shallow",
 		e.user.Common, "+refs/*:refs/user/*"); err != nil {
@@ -126,11 +134,30 @@ func (e *Engine) Fetch(ctx context.Context, remote *Remote, commit SHA) error {
 	if has, err := e.Has(ctx, commit); err != nil || has {
 		return err
 	}
-	_, err := remote.talk(ctx, []string{"GIT_OBJECT_DIRECTORY=" + e.objects(),
+	_, err = remote.talk(ctx, []string{"GIT_OBJECT_DIRECTORY=" + e.objects(),
 		"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + filepath.Join(e.user.Common, "objects")},
 		"-c", "gc.auto=0", "-c", "maintenance.auto=false", "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules",
 		"--refmap=", remote.Name, commit)
 	return err
+}
+
+// StaleLocks are the lock files of git in the engine's repository that are older than age. Whether their git still lives, only
+// who knows all users of the repository can tell.
+func (e *Engine) StaleLocks(now time.Time, age time.Duration) ([]string, error) {
+	var stale []string
+	err := filepath.WalkDir(e.Dir, func(path string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // others come and go
+		}
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".lock") {
+			return err
+		}
+		if info, err := d.Info(); err == nil && now.Sub(info.ModTime()) > age {
+			stale = append(stale, path)
+		}
+		return nil
+	})
+	return stale, err
 }
 
 // Pin makes ref point to commit, so that it is kept and found.
