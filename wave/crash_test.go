@@ -140,6 +140,16 @@ func normal(text, id string) string {
 	return times.ReplaceAllString(hexID.ReplaceAllString(text, "HEX"), "TIME")
 }
 
+// endDiff compares the end of a wave of a crashWorld with that of an undisturbed one.
+func (w *world) endDiff(id string) string {
+	w.t.Helper()
+	undisturbed := crashWorld(w.t)
+	if code, out := undisturbed.binary("", "run"); code != 1 {
+		w.t.Fatalf("undisturbed run: exit %d\n%s", code, out)
+	}
+	return cmp.Diff(undisturbed.end(undisturbed.newest()), w.end(id))
+}
+
 // newest is the id of the world's newest wave.
 func (w *world) newest() string {
 	w.t.Helper()
@@ -159,11 +169,6 @@ func TestKilledAtEveryPointResumeReachesTheSameEnd(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("needs SIGKILL and the process table of Linux")
 	}
-	undisturbed := crashWorld(t)
-	if code, out := undisturbed.binary("", "run"); code != 1 {
-		t.Fatalf("exit %d\n%s", code, out)
-	}
-	want := undisturbed.end(undisturbed.newest())
 	// Every event is a point, but for those that this wave does not have.
 	absent := []string{"adopted", "dropped", "gate_checked", "judged", "push_failed", "resumed", "stopped"}
 	effects := []string{"tracker_claim", "push", "tracker", "report"}
@@ -179,7 +184,7 @@ func TestKilledAtEveryPointResumeReachesTheSameEnd(t *testing.T) {
 			if code != 1 {
 				t.Fatalf("resume: exit %d", code)
 			}
-			if diff := cmp.Diff(want, w.end(w.newest())); diff != "" {
+			if diff := w.endDiff(w.newest()); diff != "" {
 				t.Errorf("undisturbed (-) and resumed (+) differ:\n%s", diff)
 			}
 			left, err := process.Kill(context.Background(), func(mark string) bool { return strings.HasPrefix(mark, w.newest()+"/") })

@@ -225,6 +225,7 @@ func (r *run) reclaim(wants []tracker.Want) error {
 		if err != nil {
 			return err
 		}
+		fail("tracker_claim")
 		r.claims[want.ID] = got[0]
 		claims[want.ID] = got[0].Attempt
 	}
