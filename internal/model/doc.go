@@ -1,5 +1,5 @@
 // Package model is an executable description of how waves take items and ship them, small enough that every state of it can be
-// visited. It is not used by the engine; its test proves the protocol that the engine carries out.
+// visited. It is not used by the engine; its test checks the protocol that the engine is to carry out.
 //
 // # The protocol
 //
@@ -30,14 +30,19 @@
 // A wave that crashed is resumed under its lock. It takes back what the tracker still shows as its own, under new tokens, and
 // walks through the steps again; the journal has its commit and its intent, and the remote says what became of its push. A claim
 // that has gone to another wave is not taken back once a push may have begun: that work may have been adopted, settled, and
-// reopened by a person since.
+// reopened by a person since. For the same reason the recorded shipment is the one in the row that was claimed: between plan and
+// claim another wave can have shipped the item, and a person have reopened it.
 //
 // # The model
 //
 // There are two waves and one or two items. Whenever a wave has a step to do, its process may die instead; every look at another's
 // lease may find that it has run out; a push lands or is refused at any time after it was sent, also when its sender is dead; a
-// person may reopen an item that is done. A pause is that the others move. Renewals are not modelled: a claim that has
-// lapsed and been renewed is as it was, and a look at it may find either.
+// person may reopen an item that is done. A pause is that the others move. A renewal shows only where a
+// holder learns by it that its claim is lost: a lapsed claim that is renewed is as it was, and a look at it may find either.
+//
+// The model permits more than the engine where that costs nothing: a job's lease lapses like a claim's, and a wave whose job
+// another has taken goes on while the tracker still names it. Left out is what does not touch the question who ships: agents that
+// fail, tests that are red, people who edit an item's text, the remote's refs being moved by others.
 //
 // Explore visits all states breadth first and checks three properties. Each of the Rules can be turned off, and then a shortest
 // trace shows what the rule is for.

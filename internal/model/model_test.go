@@ -36,8 +36,8 @@ func TestProtocolHolds(t *testing.T) {
 		floor int // of states
 	}{
 		{Config{Rules: AllRules(), Items: 1, Crashes: 3}, 80_000},
-		{Config{Rules: AllRules(), Items: 1, Crashes: 3, Reopenings: 1}, 85_000},
-		{Config{Rules: AllRules(), Items: 2, Crashes: 1, Reopenings: 1}, 200_000},
+		{Config{Rules: AllRules(), Items: 1, Crashes: 3, Reopenings: 1}, 95_000},
+		{Config{Rules: AllRules(), Items: 2, Crashes: 1, Reopenings: 1}, 250_000},
 	} {
 		t.Run(fmt.Sprintf("%d items, %d crashes, %d reopenings", test.Items, test.Crashes, test.Reopenings), func(t *testing.T) {
 			result := explore(t, test.Config)
@@ -49,6 +49,11 @@ func TestProtocolHolds(t *testing.T) {
 			}
 			if result.Ends == 0 || result.Orphans == 0 {
 				t.Error("no wave came to its end, or no push outlived its sender")
+			}
+			for move := Plan; move <= Reopen; move++ {
+				if result.Moves[move] == 0 && move != Ended && (move != Reopen || test.Reopenings > 0) {
+					t.Errorf("never happened: %v", move)
+				}
 			}
 			for step := ClaimJob; step <= Report; step++ {
 				if result.Crashes[step] == 0 {
@@ -78,6 +83,7 @@ func TestEachRuleIsNeeded(t *testing.T) {
 		{"item ref", without(func(r *Rules) { r.ItemRef = false }), []Property{OneShipment, NothingLost, Agreement}},
 		{"adopt", without(func(r *Rules) { r.Adopt = false }), []Property{OneShipment, NothingLost, Agreement}},
 		{"record under claim", without(func(r *Rules) { r.RecordUnderClaim = false }), []Property{NothingLost}},
+		{"yield pushed", without(func(r *Rules) { r.YieldPushed = false }), []Property{NothingLost}},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
 			result := explore(t, Config{Rules: test.rules, Items: 1, Crashes: 1, Reopenings: 1})

@@ -10,10 +10,13 @@ type Rules struct {
 	ItemRef          bool // a push moves the item refs, each from where its sender saw it
 	Adopt            bool // an item whose ref is not at the recorded shipment has shipped, and is not shipped again
 	RecordUnderClaim bool // the recorded shipment is that of the row that was claimed, not that of the plan before it
+	YieldPushed      bool // a resumed wave gives up a lost claim on what it may have pushed, though it could claim it afresh
 }
 
 // AllRules is the protocol.
-func AllRules() Rules { return Rules{ItemRef: true, Adopt: true, RecordUnderClaim: true} }
+func AllRules() Rules {
+	return Rules{ItemRef: true, Adopt: true, RecordUnderClaim: true, YieldPushed: true}
+}
 
 // Config bounds a search.
 type Config struct {
@@ -30,7 +33,7 @@ type Property string
 // The properties.
 const (
 	OneShipment Property = "the remote takes at most one shipment per item and reopening"
-	NothingLost Property = "without more crashes an end can be reached in which every item, and every reopening, is done with what the remote holds"
+	NothingLost Property = "without more crashes an end can be reached in which every item is shipped and done, as often as people wanted it"
 	Agreement   Property = "no end in which tracker, store and remote disagree about what shipped"
 )
 
@@ -44,7 +47,8 @@ type Violation struct {
 type Result struct {
 	States     int
 	Ends       int          // states in which everybody has finished
-	Crashes    map[Step]int // transitions by the step that the wave was about to do
+	Moves      map[Step]int // transitions by what happened
+	Crashes    map[Step]int // those that are crashes, by the step that the wave was about to do
 	Lapses     map[Step]int // leases found to have run out, by the step that their holder was about to do
 	Orphans    int          // pushes that landed after their sender had died
 	Violations []Violation  // at most one of each property, in the order of the properties
@@ -66,7 +70,7 @@ func Explore(c Config) (Result, error) {
 	if c.Items < 1 || c.Items > maxItems {
 		return Result{}, fmt.Errorf("explore %d items: the model has 1 to %d", c.Items, maxItems)
 	}
-	x := search{Config: c, seen: map[state]int32{}, result: Result{Crashes: map[Step]int{}, Lapses: map[Step]int{}}}
+	x := search{Config: c, seen: map[state]int32{}, result: Result{Moves: map[Step]int{}, Crashes: map[Step]int{}, Lapses: map[Step]int{}}}
 	x.visit(state{crashes: uint8(c.Crashes), reopens: uint8(c.Reopenings)}, -1, Move{})
 	for at := 0; at < len(x.states); at++ {
 		if len(x.states) > c.MaxStates {
@@ -95,6 +99,7 @@ func (x *search) visit(s state, parent int32, by Move) int32 {
 }
 
 func (x *search) count(m Move) {
+	x.result.Moves[m.Do]++
 	for _, l := range m.Lapsed {
 		if l.holder != 0 {
 			x.result.Lapses[l.at]++
@@ -172,10 +177,14 @@ func (x *search) oneShipment(s *state) bool {
 	return true
 }
 
-// complete says that every item is done, as often as people wanted it.
+// complete says that every item is done as often as people wanted it. One that was reopened after the last wave had chosen its
+// items may also wait in the backlog for the next, where everybody can see it.
 func (x *search) complete(s *state) bool {
 	for i := range x.Items {
-		if s.rows[i].status != done || s.accepted[i] < 1+s.reopened[i] {
+		switch again := s.reopened[i]; {
+		case s.rows[i].status == done && s.accepted[i] >= 1+again:
+		case s.rows[i].status == todo && again > 0 && s.accepted[i] >= again:
+		default:
 			return false
 		}
 	}

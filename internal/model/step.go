@@ -79,7 +79,7 @@ func (c Config) moves(s state, yield func(Move, state)) {
 		c.wave(s, n, yield)
 	}
 	for i := range c.Items {
-		if s.reopens > 0 && s.rows[i].status == done && s.wanted(i) {
+		if s.reopens > 0 && s.rows[i].status == done {
 			next := s
 			next.reopens--
 			next.reopened[i]++
@@ -87,17 +87,6 @@ func (c Config) moves(s state, yield func(Move, state)) {
 			yield(Move{Do: Reopen}, next)
 		}
 	}
-}
-
-// wanted says whether some wave can still claim the item: who reopens one has a wave to run.
-func (s *state) wanted(i int) bool {
-	for n := range s.waves {
-		w := &s.waves[n]
-		if p := w.parts[i]; w.at == Plan || w.at <= ClaimTracker && p.progress == open && !p.intent && !p.mine {
-			return true
-		}
-	}
-	return false
 }
 
 // wave yields what may happen to a wave: its push lands, it takes its next step, it dies, it learns of a lost claim. A pause
@@ -159,7 +148,7 @@ func (c Config) step(s *state, n int, lapsed leases) bool {
 	case Plan:
 		c.plan(s, w, lapsed)
 	case Resume:
-		s.resume(n)
+		c.resume(s, n)
 	case ClaimJob:
 		s.claimJobs(n, lapsed)
 	case ClaimTracker:

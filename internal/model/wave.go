@@ -7,15 +7,15 @@ func (s *state) crash(n int) {
 	s.waves[n].at = Resume
 }
 
-// resume takes the lock of a wave whose process is dead. An item whose claim is somebody else's now is theirs: also where it is
-// to be had again, because what this wave may have pushed can have been settled and reopened meanwhile.
-func (s *state) resume(n int) {
+// resume takes the lock of a wave whose process is dead. An item whose claim is not the wave's any more is given up where a push
+// of it may have begun, also if it could be claimed afresh: that push may have been adopted, settled and reopened meanwhile.
+func (c Config) resume(s *state, n int) {
 	w := &s.waves[n]
 	w.alive = true
 	for i := range w.parts {
 		p := &w.parts[i]
 		p.mine = p.progress != out && s.rows[i].holder == waveID(n+1)
-		if !p.mine && (p.intent || p.progress == shipped) {
+		if !p.mine && (c.YieldPushed && p.intent || p.progress == shipped) {
 			s.drop(n, i)
 		}
 	}
@@ -37,8 +37,8 @@ func (s *state) endJob(n, i int) {
 	}
 }
 
-// claimJobs takes the items in the store. A job that is live and another wave's is respected: a new wave goes
-// on without the item; a resumed one, whom the tracker still names as the holder, gives way until it has ended or lapsed.
+// claimJobs takes the items in the store. A job that is live and another wave's is respected: a new wave goes on without the
+// item; a resumed one, whom the tracker still names as the holder, gives way until that job has ended or lapsed.
 func (s *state) claimJobs(n int, lapsed leases) {
 	w, self := &s.waves[n], waveID(n+1)
 	for i := range w.parts {
