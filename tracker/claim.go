@@ -35,6 +35,7 @@ func (f *File) Claim(ctx context.Context, by Holder, lease time.Duration, want .
 			claim := Claim{
 				ID: w.ID, Token: w.Token, Attempt: AttemptID(w.Token),
 				Epoch: max(w.MinEpoch, s.items[i].Epoch+1), LeaseUntil: ceilSecond(now.Add(lease)),
+				Shipped: clonePointer(s.items[i].Shipped),
 			}
 			changes[i] = s.items[i].claimed(by, claim)
 			claims = append(claims, claim)

@@ -157,6 +157,7 @@ type Claim struct {
 	Attempt    string // AttemptID(Token)
 	Epoch      int
 	LeaseUntil time.Time
+	Shipped    *Shipped // the item's recorded shipment when it was claimed, or nil
 }
 
 // AttemptID is what everybody may know of a token: the first 16 hex digits of its SHA-256.

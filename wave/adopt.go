@@ -21,10 +21,8 @@ func (r *run) adopt() error {
 	if err != nil {
 		return fmt.Errorf("ask %s for the item refs: %w", r.target.shipper.Name(), err)
 	}
-	if intent := r.journal.Wave().Intent; intent != nil {
-		if holds(refs, intent.Updates[1:]) {
-			return r.shipped(*intent, 0)
-		}
+	if intent := r.journal.Wave().Intent; intent != nil && landed(refs, *intent) {
+		return r.shipped(*intent, 0)
 	}
 	_, err = r.adoptFrom(r.stop.ctx, refs)
 	return err
@@ -37,7 +35,7 @@ func (r *run) adoptFrom(ctx context.Context, refs map[string]string) (adopted bo
 		r.mu.Lock()
 		r.old[item.ID] = at
 		r.mu.Unlock()
-		if at == "" || at == item.OldShipment {
+		if at == "" || at == item.Recorded {
 			continue
 		}
 		adopted = true

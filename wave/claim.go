@@ -66,15 +66,18 @@ func (r *run) claim(items []tracker.Item) error {
 func (r *run) holder() tracker.Holder { return tracker.Holder{Wave: r.id, Owner: r.s.config.Owner} }
 
 func (r *run) claimed(claims []tracker.Claim) error {
-	var ids []string
+	event := journal.Claimed{Recorded: map[string]string{}}
 	r.mu.Lock()
 	for _, c := range claims {
 		r.claims[c.ID] = c
-		ids = append(ids, c.ID)
+		event.Items = append(event.Items, c.ID)
+		if c.Shipped != nil {
+			event.Recorded[c.ID] = c.Shipped.Commit
+		}
 	}
 	r.mu.Unlock()
 	fail("tracker_claim")
-	return r.record(journal.Claimed{Items: ids})
+	return r.record(event)
 }
 
 // createJobs takes the items in the store. An item that has a live job already is dropped.

@@ -107,7 +107,7 @@ func (w *world) end(id string) end {
 			}
 			e.Fold[i.ID] = state
 		}
-		if open, err := journal.Open(r); err != nil || len(open) > 0 {
+		if open, err := journal.Open(r, wave.Place(w.state)); err != nil || len(open) > 0 {
 			w.t.Errorf("waves %v are still open (%v)", open, err)
 		}
 		return nil

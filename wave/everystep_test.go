@@ -59,7 +59,7 @@ func TestHaltAtEveryEventStopsBeforeTheNextEffect(t *testing.T) {
 			switch {
 			case slices.Contains(over, event):
 				wantOutcome(t, report, journal.Partial)
-			case event == "push_intent": // the push may have been on its way; the report says what the remote says
+			case event == "push_intent", event == "integrated": // stored together; the push may have been on its way; the report says what the remote says
 				if pushed != reported(t, report, "ships").Pushed {
 					t.Errorf("pushed %v, report: %s", pushed, asJSON(reported(t, report, "ships")))
 				}
@@ -68,7 +68,8 @@ func TestHaltAtEveryEventStopsBeforeTheNextEffect(t *testing.T) {
 				if pushed {
 					t.Error("something was pushed after HALT")
 				}
-				if started := slices.Index(h.after, "attempt_started"); started >= 0 {
+				// Events that are not durable are stored, and seen, together with the start that they wait for.
+				if started := slices.Index(h.after, "attempt_started"); started >= 0 && event != "claimed" && event != "item_base_tested" {
 					t.Errorf("an agent was started after HALT: %v", h.after)
 				}
 			}

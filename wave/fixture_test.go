@@ -339,3 +339,14 @@ func (w *world) edit(old, replacement string) {
 	}
 	must(w.t, os.WriteFile(w.backlog, []byte(strings.ReplaceAll(string(data), old, replacement)), 0o644))
 }
+
+// lateScript plays the script as it is when the agent starts, not when the scheduler was made.
+func (w *world) lateScript() func(context.Context, driver.Task) (driver.Result, error) {
+	return func(ctx context.Context, t driver.Task) (driver.Result, error) {
+		d, err := script.Open(w.scriptFile)
+		if err != nil {
+			return driver.Result{}, err
+		}
+		return d.Run(ctx, t, nil)
+	}
+}

@@ -13,18 +13,9 @@ import (
 // is joined anew; each round has fewer items, so it ends.
 func (r *run) integrateAndShip() error {
 	for {
-		wave := r.journal.Wave()
-		ready := wave.Select((*journal.ItemState).Shippable)
+		ready := r.journal.Wave().Select((*journal.ItemState).Shippable)
 		if len(ready) == 0 {
 			return nil
-		}
-		if wave.Intent != nil { // a push of an earlier process: the remote knows what became of it
-			if landed, err := r.recoverPush(*wave.Intent); err != nil || landed {
-				return err
-			}
-		}
-		if err := r.pass("ship", ""); err != nil {
-			return err
 		}
 		tip, kept, err := r.integrate(ready)
 		if err != nil || len(kept) == 0 {

@@ -57,8 +57,12 @@ func (r *run) failJob(item, reason string) func(statestore.Tx) error {
 	}
 }
 
-// completeJob ends the item's running job as completed.
+// completeJob ends the item's job as completed, unless it has ended: a push that lands late does not change how.
 func (r *run) completeJob(tx statestore.Tx, item string) error {
+	record, err := job.Get(tx, r.jobID(item))
+	if err != nil || record.Status.Ended() {
+		return err
+	}
 	by, err := r.authority(tx, item)
 	if err != nil {
 		return err

@@ -1,9 +1,11 @@
 package wave
 
 import (
+	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"io"
+	"os"
 	"regexp"
 	"time"
 )
@@ -32,3 +34,10 @@ func itemName(id string) string {
 
 // ItemRef is the ref on the remote that holds an item's shipment.
 func ItemRef(id string) string { return "refs/aesop/items/" + itemName(id) }
+
+// Place names a state directory in a store that several may share: 12 hex digits of the hash of this host and the directory.
+func Place(state string) string {
+	host, _ := os.Hostname()
+	sum := sha256.Sum256([]byte(host + "\x00" + state))
+	return hex.EncodeToString(sum[:6])
+}

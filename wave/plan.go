@@ -152,13 +152,9 @@ func (s *Scheduler) planned(ctx context.Context, t *target, items []tracker.Item
 		Remote: t.shipper.Name(), Branch: t.branch, Base: t.base, Prompt: s.config.Prompts.Version(), Who: who.Name, Email: who.Email,
 		Dirty: t.dirty, RedBase: s.config.AllowRedBase, Review: s.config.Reviewer != nil, Approve: s.config.Approver != nil}
 	for _, item := range items {
-		old := ""
-		if item.Shipped != nil {
-			old = item.Shipped.Commit
-		}
 		plan.Items = append(plan.Items, journal.Item{ID: item.ID, Slug: item.Slug, Title: item.Title, Fingerprint: item.Fingerprint(),
 			TestCmd: item.TestCmd.Words(), TestText: commandText(item.TestCmd), Model: s.model(item), Claim: claims[item.ID],
-			Attempts: item.Attempts, OldShipment: old})
+			Attempts: item.Attempts})
 	}
 	return plan, nil
 }

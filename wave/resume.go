@@ -47,7 +47,7 @@ func (s *Scheduler) Resume(ctx context.Context, id string) ([]Report, error) {
 
 func (s *Scheduler) unfinished(ctx context.Context) (ids []string, err error) {
 	err = s.config.Store.View(ctx, func(r statestore.Reader) error {
-		ids, err = journal.Open(r)
+		ids, err = journal.Open(r, Place(s.config.State))
 		return err
 	})
 	return ids, err
@@ -123,6 +123,10 @@ func (r *run) takeUp() (err error) {
 	if r.target, err = r.s.open(r.stop.ctx, r.id, wave.Plan.Base); err != nil {
 		return err
 	}
+	// Before anything else is decided, the remote is asked what became of a push: it may hold what the items' rows now deny.
+	if err := r.recoverPush(); err != nil {
+		return err
+	}
 	if err := r.abandonAttempts(wave); err != nil {
 		return err
 	}
@@ -170,7 +174,8 @@ func (r *run) reclaims(backlog tracker.Backlog) ([]tracker.Want, error) {
 		now[item.ID] = item
 	}
 	var wants []tracker.Want
-	for _, item := range r.journal.Wave().Select(func(i *journal.ItemState) bool { return !i.Settled }) {
+	wave := r.journal.Wave()
+	for _, item := range wave.Select(func(i *journal.ItemState) bool { return !i.Settled }) {
 		current, exists := now[item.ID]
 		r.items[item.ID] = current
 		ours := current.Claim != nil && current.Claim.Wave == r.id
@@ -182,7 +187,8 @@ func (r *run) reclaims(backlog tracker.Backlog) ([]tracker.Want, error) {
 			if !ours {
 				continue
 			}
-		case item.Open() && !ours && current.Status != tracker.Todo:
+		case item.Open() && !ours && (current.Status != tracker.Todo || wave.Pushing(item.ID)):
+			// Also where it is free: with a push that may land, a fresh claim could turn an old push into a new shipment.
 			if err := r.end(item.ID, journal.StateClaimLost, "the claim is somebody else's now", false, nil); err != nil {
 				return nil, err
 			}
@@ -208,7 +214,7 @@ func (r *run) reclaims(backlog tracker.Backlog) ([]tracker.Want, error) {
 
 // reclaim takes the claims over under new tokens.
 func (r *run) reclaim(wants []tracker.Want) error {
-	claims := map[string]string{}
+	claims, recorded := map[string]string{}, map[string]string{}
 	for _, want := range wants {
 		epoch, err := r.ensureJob(want.ID)
 		if err != nil {
@@ -228,6 +234,9 @@ func (r *run) reclaim(wants []tracker.Want) error {
 		fail("tracker_claim")
 		r.claims[want.ID] = got[0]
 		claims[want.ID] = got[0].Attempt
+		if got[0].Shipped != nil {
+			recorded[want.ID] = got[0].Shipped.Commit
+		}
 	}
-	return r.record(journal.Resumed{Claims: claims})
+	return r.record(journal.Resumed{Claims: claims, Recorded: recorded})
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"aesop/driver/process"
 	"aesop/internal/git"
 	"aesop/statestore"
 	"aesop/tracker"
@@ -38,9 +39,9 @@ func (s *Scheduler) newRun(id string, j *journal.Journal, st *stopper, t *target
 		claims: map[string]tracker.Claim{}, jobs: map[string]string{}, old: map[string]string{}, cancel: map[string]context.CancelCauseFunc{}}
 }
 
-// bookkeeping is the context of what must be written down also after a stop.
+// bookkeeping is the context of what must be written down, and asked, also after a stop.
 func (r *run) bookkeeping() (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(r.stop.ctx), time.Minute)
+	return context.WithTimeout(process.WithKill(context.WithoutCancel(r.stop.ctx), nil), time.Minute)
 }
 
 // record appends events that need no other write.

@@ -28,6 +28,9 @@ func (r *run) ship(tip git.SHA, items []*journal.ItemState) (again bool, err err
 		}
 		intent.Updates = append(intent.Updates, journal.Update{Ref: ItemRef(item.ID), Old: r.oldShipment(item.ID), New: item.Verified})
 	}
+	if err := r.pass("ship", ""); err != nil {
+		return false, err
+	}
 	if err := r.record(intent); err != nil {
 		return false, err
 	}
@@ -85,19 +88,28 @@ func pushDetail(err error) string {
 }
 
 // recoverPush finds out what became of a push that an earlier process began.
-func (r *run) recoverPush(intent journal.PushIntent) (landed bool, err error) {
+func (r *run) recoverPush() error {
+	wave := r.journal.Wave()
+	if wave.Intent == nil {
+		return nil
+	}
 	refs, err := r.target.shipper.Refs(r.stop.ctx)
 	if err != nil {
-		return false, fmt.Errorf("ask %s what it holds: %w", r.target.shipper.Name(), err)
+		return fmt.Errorf("ask %s what it holds: %w", r.target.shipper.Name(), err)
 	}
-	if holds(refs, intent.Updates) {
-		return true, r.shipped(intent, 0)
+	if landed(refs, *wave.Intent) {
+		return r.shipped(*wave.Intent, 0)
 	}
-	// The branch may have been merged and deleted, or extended, since: then the item refs say it, and they move together.
-	if holds(refs, intent.Updates[1:]) {
-		return true, r.shipped(intent, 0)
+	if wave.PushError != nil {
+		return nil
 	}
-	return false, r.record(journal.PushFailed{Error: "interrupted", Detail: "the push did not land"})
+	return r.record(journal.PushFailed{Error: "interrupted", Detail: "the push did not land"})
+}
+
+// landed says whether a push is on the remote. The branch may have been merged and deleted, or extended, since: the item refs,
+// which moved together with it, say it too.
+func landed(refs map[string]string, intent journal.PushIntent) bool {
+	return holds(refs, intent.Updates[1:])
 }
 
 // shipment is what the store remembers of an item that shipped.

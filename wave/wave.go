@@ -84,7 +84,7 @@ func (e *AliveError) Error() string {
 
 // journalConfig is how this scheduler's journals store and show events.
 func (s *Scheduler) journalConfig() journal.Config {
-	c := journal.Config{Store: s.config.Store}
+	c := journal.Config{Store: s.config.Store, Place: Place(s.config.State)}
 	if r := s.config.Redactor; r != nil {
 		c.Redact = r.Bytes
 	}

@@ -76,7 +76,7 @@ func (cmd statusCommand) Run(c *cli.Context) error {
 			document.Last = &ids[len(ids)-1]
 		}
 		err = store.View(c, func(r statestore.Reader) error {
-			open, err := journal.Open(r)
+			open, err := journal.Open(r, wave.Place(place.State))
 			if err != nil {
 				return err
 			}

@@ -57,7 +57,6 @@ type Item struct {
 	Model       string   `json:"model,omitempty"`
 	Claim       string   `json:"claim"` // attempt id of the claim's token
 	Attempts    int      `json:"attempts"`
-	OldShipment string   `json:"oldShipment,omitempty"` // what the item ref must be at; "" is absent
 }
 
 // Skipped is an item that was not selected.
@@ -68,9 +67,11 @@ type Skipped struct {
 	Detail string `json:"detail"`
 }
 
-// Claimed says that the tracker granted the claims.
+// Claimed says that the tracker granted the claims. Recorded are the shipments that the claimed rows had, by item: the item
+// refs must be there, or absent.
 type Claimed struct {
-	Items []string `json:"items"`
+	Items    []string          `json:"items"`
+	Recorded map[string]string `json:"recorded,omitempty"`
 }
 
 // Dropped takes an item out of the wave before any work: somebody else has it.
@@ -245,9 +246,10 @@ type Stopped struct {
 	Reason  string  `json:"reason"`
 }
 
-// Resumed says that a later run took the wave over. Claims are the new attempt ids by item.
+// Resumed says that a later run took the wave over. Claims are the new attempt ids by item, Recorded as in Claimed.
 type Resumed struct {
-	Claims map[string]string `json:"claims"`
+	Claims   map[string]string `json:"claims"`
+	Recorded map[string]string `json:"recorded,omitempty"`
 }
 
 // Ended is the end of the wave.

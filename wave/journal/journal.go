@@ -24,6 +24,7 @@ const (
 // Journal appends the events of one wave and keeps their fold. It is safe for concurrent use.
 type Journal struct {
 	store   statestore.Store
+	place   string
 	observe func(*Wave, Event)
 	redact  func([]byte) []byte
 
@@ -36,13 +37,14 @@ type Journal struct {
 // Config of a Journal.
 type Config struct {
 	Store   statestore.Store
+	Place   string              // names the state that runs the wave; Open finds waves by it
 	Observe func(*Wave, Event)  // called after each event is durable, with a copy; nil: nobody
 	Redact  func([]byte) []byte // what may leave the process of an event's JSON; nil: all
 }
 
 // Create makes the journal of a new wave. Nothing is stored before the first Append.
 func Create(c Config, id string) *Journal {
-	return &Journal{store: c.Store, observe: c.Observe, redact: c.Redact, wave: New(id)}
+	return &Journal{store: c.Store, place: c.Place, observe: c.Observe, redact: c.Redact, wave: New(id)}
 }
 
 // Load reads the journal of a wave; ErrNotFound of statestore where there is none.
@@ -178,7 +180,7 @@ func (j *Journal) list(tx statestore.Tx, events []Event) error {
 	if !slices.ContainsFunc(events, func(e Event) bool { _, ok := e.(Planned); return ok }) {
 		return nil
 	}
-	began, err := json.Marshal(began{tx.Now()})
+	began, err := json.Marshal(began{tx.Now(), j.place})
 	if err != nil {
 		return err
 	}
@@ -192,7 +194,8 @@ func (j *Journal) list(tx statestore.Tx, events []Event) error {
 
 // began is what the records by which waves are found say: ids of the same second have no order of their own.
 type began struct {
-	At time.Time `json:"at"`
+	At    time.Time `json:"at"`
+	Place string    `json:"place"`
 }
 
 // Close marks the wave as finished: its end is stored, settled and reported.
@@ -208,13 +211,18 @@ func (j *Journal) Close(ctx context.Context) error {
 	})
 }
 
-// Open are the ids of waves that are not finished, oldest first.
-func Open(r statestore.Reader) ([]string, error) { return find(r, openPrefix) }
+// Open are the ids of a place's waves that are not finished, oldest first. Those of other places are theirs to finish: only there
+// can it be known whether their process is alive.
+func Open(r statestore.Reader, place string) ([]string, error) {
+	return find(r, openPrefix, func(b began) bool { return b.Place == place })
+}
 
 // List are the ids of all waves that have events, oldest first.
-func List(r statestore.Reader) ([]string, error) { return find(r, listPrefix) }
+func List(r statestore.Reader) ([]string, error) {
+	return find(r, listPrefix, func(began) bool { return true })
+}
 
-func find(r statestore.Reader, prefix string) ([]string, error) {
+func find(r statestore.Reader, prefix string, keep func(began) bool) ([]string, error) {
 	times := map[string]time.Time{}
 	for record, err := range r.Scan(statestore.Range{Prefix: statestore.Key(prefix)}) {
 		if err != nil {
@@ -224,7 +232,9 @@ func find(r statestore.Reader, prefix string) ([]string, error) {
 		if err := json.Unmarshal(record.Value, &b); err != nil {
 			return nil, fmt.Errorf("record %s: %w", record.Key, err)
 		}
-		times[strings.TrimPrefix(string(record.Key), prefix)] = b.At
+		if keep(b) {
+			times[strings.TrimPrefix(string(record.Key), prefix)] = b.At
+		}
 	}
 	return slices.SortedFunc(maps.Keys(times), func(a, b string) int { return cmp.Or(times[a].Compare(times[b]), strings.Compare(a, b)) }), nil
 }

@@ -61,7 +61,7 @@ type Wave struct {
 	Tip       string // of the newest integration
 	TipItems  []string
 	Union     bool        // a command ran on the union, and passed
-	Intent    *PushIntent // the newest; nil once it is settled by Shipped or PushFailed
+	Intent    *PushIntent // the newest, until it has landed
 	Shipped   *Shipped
 	PushError *PushFailed
 	Gates     []GateChecked
@@ -74,6 +74,7 @@ type Wave struct {
 type ItemState struct {
 	Item
 	Claimed   bool
+	Recorded  string // shipment of the claimed row: what the item ref must be at; "" is absent
 	BaseTest  *Test
 	Attempts  []Attempt
 	Judged    map[string]Judged // by seat
@@ -160,7 +161,7 @@ func (w *Wave) Apply(at time.Time, event Event) error {
 	case Dropped:
 		return w.drop(e)
 	case Claimed:
-		return w.each(e.Items, func(i *ItemState) { i.Claimed = true })
+		return w.each(e.Items, func(i *ItemState) { i.Claimed, i.Recorded = true, e.Recorded[i.ID] })
 	case BaseTested:
 		w.Base = &e
 	case Integrated:
@@ -168,7 +169,7 @@ func (w *Wave) Apply(at time.Time, event Event) error {
 	case PushIntent:
 		w.Intent, w.PushError = &e, nil
 	case PushFailed:
-		w.PushError, w.Intent = &e, nil
+		w.PushError = &e
 	case Shipped:
 		return w.ship(e)
 	case Settled:
@@ -267,7 +268,7 @@ func (w *Wave) resume(at time.Time, e Resumed) error {
 	w.Stop, w.End, w.EndedAt = nil, nil, time.Time{}
 	w.Resumes = append(w.Resumes, at)
 	for id, claim := range e.Claims {
-		if err := w.item(id, func(i *ItemState) { i.Claim, i.Claimed = claim, true }); err != nil {
+		if err := w.item(id, func(i *ItemState) { i.Claim, i.Claimed, i.Recorded = claim, true, e.Recorded[id] }); err != nil {
 			return err
 		}
 	}
@@ -333,3 +334,6 @@ func (w *Wave) Unpushed() []*ItemState {
 	}
 	return w.Select((*ItemState).Shippable)
 }
+
+// Pushing says whether a push of the item was begun.
+func (w *Wave) Pushing(id string) bool { return w.Intent != nil && slices.Contains(w.Intent.Items, id) }
