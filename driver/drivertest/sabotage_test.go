@@ -49,12 +49,6 @@ func (s sabotaged) Run(ctx context.Context, t driver.Task, emit func(driver.Even
 		_ = os.WriteFile(filepath.Join(t.Dir, "..", "stray.txt"), nil, 0o644)
 	case "deletes outside":
 		_ = os.RemoveAll(filepath.Join(t.Dir, "..", "neighbour", "file.txt"))
-	case "leaves a process":
-		cmd := exec.Command("sleep", "20")
-		cmd.Env = []string{"AESOP_MARK=" + t.Mark}
-		if cmd.Start() == nil {
-			go func() { _ = cmd.Wait() }()
-		}
 	case "prompt in arguments":
 		cmd := exec.Command("sh", "-c", "sleep 20; true", t.Prompt[:min(len(t.Prompt), 1000)])
 		if cmd.Start() == nil {
@@ -74,6 +68,12 @@ func (s sabotaged) Run(ctx context.Context, t driver.Task, emit func(driver.Even
 	}
 	result, err := s.Driver.Run(ctx, t, emit)
 	switch s.defect {
+	case "leaves a process":
+		cmd := exec.Command("sleep", "20")
+		cmd.Env = []string{"AESOP_MARK=" + t.Mark}
+		if cmd.Start() == nil {
+			go func() { _ = cmd.Wait() }()
+		}
 	case "foreign error":
 		if err != nil {
 			err = errors.New(err.Error())
@@ -155,7 +155,7 @@ func TestSuiteCatches(t *testing.T) {
 		"events after the end":       "WorksOnlyBelowDir",
 		"writes outside":             "WorksOnlyBelowDir",
 		"deletes outside":            "WorksOnlyBelowDir",
-		"leaves a process":           "Cancelled/silent",
+		"leaves a process":           "WorksOnlyBelowDir",
 		"prompt in arguments":        "NothingSecretInArguments",
 		"deaf to the context":        "Cancelled/silent",
 		"deadline as a crash":        "TotalDeadline",

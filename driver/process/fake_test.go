@@ -63,11 +63,13 @@ func runFake(name string, args []string) int {
 	case "leave": // a child without the named signs, and end
 		fmt.Print(spawn(args, "ignore-term"))
 	case "leave-orphan": // the same at one remove, so that nothing descends from us
+		awaitLimit()
 		fmt.Print(spawn(args, append([]string{"leave"}, args...)...))
 	case "leave-and-stay":
 		fmt.Print(spawn(args, "ignore-term"))
 		<-time.After(time.Hour)
 	case "leave-two-and-stay":
+		awaitLimit()
 		unmarked := spawn([]string{"session", "environment"}, "leave", "session")
 		marked := spawn([]string{"session", "limit"}, "leave", "session") // loses our limit too
 		fmt.Println(strings.TrimSuffix(marked, " ready\n"), strings.TrimSuffix(unmarked, " ready\n"))

@@ -16,8 +16,7 @@ const drainLimit = 2 * time.Second
 // pipes are the three standard streams of a child, with our ends and the goroutines that serve them. They are files of our
 // own and not those of exec.Cmd, whose Wait would wait for whoever inherited them.
 type pipes struct {
-	ours, theirs []*os.File
-	stdin        *os.File // our end; nil where the child gets none
+	ours, theirs []*os.File // standard output, standard error, and standard input where the child gets one
 	mu           sync.Mutex
 	out, err     sink
 	served       sync.WaitGroup
@@ -35,43 +34,47 @@ func openPipes(c *Command, cmd *exec.Cmd) (*pipes, error) {
 	hear := func() { p.heard.Store(int64(time.Since(p.since))) }
 	p.out = sink{mu: &p.mu, w: c.Stdout, end: ring{size: size}, heard: hear}
 	p.err = sink{mu: &p.mu, w: c.Stderr, end: ring{size: size}, heard: hear}
-	for i := range 3 {
-		if i == 0 && c.Stdin == nil {
-			continue // exec gives the null device
-		}
-		r, w, err := os.Pipe()
-		if err != nil {
-			p.close(p.ours, p.theirs)
-			return nil, fmt.Errorf("run %s: %w", c.Argv[0], err)
-		}
-		switch i {
-		case 0:
-			cmd.Stdin, p.stdin = r, w
-			p.ours, p.theirs = append(p.ours, w), append(p.theirs, r)
-		case 1:
-			cmd.Stdout = w
-			p.ours, p.theirs = append(p.ours, r), append(p.theirs, w)
-		case 2:
-			cmd.Stderr = w
-			p.ours, p.theirs = append(p.ours, r), append(p.theirs, w)
-		}
+	if err := p.connect(c, cmd); err != nil {
+		p.close(p.ours, p.theirs)
+		return nil, fmt.Errorf("run %s: %w", c.Argv[0], err)
 	}
 	return p, nil
+}
+
+func (p *pipes) connect(c *Command, cmd *exec.Cmd) error {
+	out, stdout, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	p.ours, p.theirs, cmd.Stdout = append(p.ours, out), append(p.theirs, stdout), stdout
+	errs, stderr, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	p.ours, p.theirs, cmd.Stderr = append(p.ours, errs), append(p.theirs, stderr), stderr
+	if c.Stdin == nil {
+		return nil // exec gives the null device
+	}
+	stdin, in, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	p.ours, p.theirs, cmd.Stdin = append(p.ours, in), append(p.theirs, stdin), stdin
+	return nil
 }
 
 // serve begins to carry bytes; the child has its ends now, so ours of them go.
 func (p *pipes) serve(stdin io.Reader) {
 	p.close(p.theirs)
-	outputs := p.ours
-	if p.stdin != nil {
-		outputs = p.ours[1:]
-		p.served.Go(func() {
-			_, _ = io.Copy(p.stdin, stdin) // the child may stop reading whenever it likes
-			_ = p.stdin.Close()
-		})
+	p.served.Go(func() { p.out.copy(p.ours[0]) })
+	p.served.Go(func() { p.err.copy(p.ours[1]) })
+	if stdin == nil {
+		return
 	}
-	p.served.Go(func() { p.out.copy(outputs[0]) })
-	p.served.Go(func() { p.err.copy(outputs[1]) })
+	p.served.Go(func() {
+		_, _ = io.Copy(p.ours[2], stdin) // the child may stop reading whenever it likes
+		_ = p.ours[2].Close()
+	})
 }
 
 // quiet is how long no byte has come.
@@ -79,9 +82,6 @@ func (p *pipes) quiet() time.Duration { return time.Since(p.since) - time.Durati
 
 // drain takes what is still in the pipes and ends the serving.
 func (p *pipes) drain() (out, err Tail) {
-	if p.stdin != nil {
-		_ = p.stdin.Close() // nobody is left to read it
-	}
 	done := make(chan struct{})
 	go func() {
 		p.served.Wait()

@@ -213,6 +213,7 @@ func TestProgramIsLookedUpInTheChildsPath(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	t.Chdir(dir) // a relative entry would lead there, too
 	for _, test := range []struct {
 		program, path string
 		found         bool
