@@ -187,7 +187,7 @@ func TestKilledAtEveryPointResumeReachesTheSameEnd(t *testing.T) {
 			if diff := w.endDiff(w.newest()); diff != "" {
 				t.Errorf("undisturbed (-) and resumed (+) differ:\n%s", diff)
 			}
-			left, err := process.Kill(context.Background(), func(mark string) bool { return strings.HasPrefix(mark, w.newest()+"/") })
+			left, err := process.Kill(context.Background(), func(mark string) bool { return strings.Contains(mark, "/"+w.newest()+"/") })
 			if err != nil || len(left) > 0 {
 				t.Errorf("left: %v, %v", left, err)
 			}

@@ -132,7 +132,7 @@ func (w *work) task(ctx context.Context) (driver.Task, *itemLog, error) {
 	return driver.Task{Item: w.item.ID, Slug: w.item.Slug, Wave: w.id, AttemptID: w.attempt, Prompt: prompt, Role: driver.Worker, Model: w.item.Model,
 		Session: w.session(info), Dir: w.dir, AttemptDir: attemptDir, Owns: w.text.OwnsFiles,
 		Environment: testrun.Base(config.Lookup, append(append([]string{"HOME", "TMPDIR", "TERM"}, info.Environment...), config.PassEnv...)),
-		Mark:        w.id + "/" + w.attempt, Round: w.round, Failure: failure,
+		Mark:        w.s.mark(w.id, w.attempt), Round: w.round, Failure: failure,
 		Budget: driver.Budget{Timeout: config.AgentTimeout, Idle: config.IdleTimeout}}, log, nil
 }
 

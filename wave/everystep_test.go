@@ -113,7 +113,7 @@ func TestKilledWithAnAgentOrATestAtWork(t *testing.T) {
 			if code, out := w.binary("", "resume"); code != 0 {
 				t.Fatalf("resume: exit %d\n%s", code, out)
 			}
-			left, err := process.Kill(context.Background(), func(m string) bool { return strings.HasPrefix(m, w.newest()+"/") })
+			left, err := process.Kill(context.Background(), func(m string) bool { return strings.Contains(m, "/"+w.newest()+"/") })
 			if err != nil || len(left) > 0 {
 				t.Errorf("left: %v, %v", left, err)
 			}

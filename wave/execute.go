@@ -105,6 +105,9 @@ func (r *run) first(b begin) (Report, error) {
 	if len(chosen.Items) == 0 {
 		return r.closeEmpty(plan, journal.Ended{Outcome: nothing(chosen)})
 	}
+	if err := r.target.engine.Pin(r.stop.ctx, "refs/aesop/base/"+r.id, plan.Base); err != nil {
+		return r.refused(err)
+	}
 	if err := r.record(plan); err != nil {
 		return r.refused(err)
 	}

@@ -41,3 +41,8 @@ func Place(state string) string {
 	sum := sha256.Sum256([]byte(host + "\x00" + state))
 	return hex.EncodeToString(sum[:6])
 }
+
+// mark marks the processes of a part of a wave; it is unique on this host, since the end of one run kills all that carry its mark.
+func (s *Scheduler) mark(wave, part string) string {
+	return Place(s.config.State) + "/" + wave + "/" + part
+}

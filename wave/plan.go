@@ -48,7 +48,11 @@ func (s *Scheduler) Plan(ctx context.Context) (Plan, error) {
 			return plan, nil
 		}
 	}
-	t, err := s.open(ctx, "plan", "")
+	id, err := s.newWaveID()
+	if err != nil {
+		return plan, err
+	}
+	t, err := s.open(ctx, id, "")
 	if err != nil {
 		return plan, err
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"go.uber.org/zap"
+
 	"aesop/driver/process"
 	"aesop/statestore"
 	"aesop/tracker"
@@ -93,8 +95,12 @@ func (s *Scheduler) resumeOne(ctx context.Context, id string) (Report, error) {
 	defer end()
 	r := s.newRun(id, j, st, nil)
 	// Holding the lock proves the old process dead; now its children must be, before anything is done again.
-	if _, err := process.Kill(ctx, func(mark string) bool { return strings.HasPrefix(mark, id+"/") }); err != nil {
+	survivors, err := process.Kill(ctx, func(mark string) bool { return strings.HasPrefix(mark, s.mark(id, "")) })
+	if err != nil && !errors.Is(err, errors.ErrUnsupported) {
 		return r.broken(fmt.Errorf("end what the wave left running: %w", err))
+	}
+	if len(survivors) > 0 {
+		s.config.Logger.Warn("processes of the wave could not be ended", zap.String("wave", id), zap.Any("processes", survivors))
 	}
 	if wave := j.Wave(); wave.End != nil && len(wave.Unpushed()) == 0 {
 		return r.closeAgain()

@@ -39,7 +39,7 @@ func (s *Scheduler) open(ctx context.Context, id string, from git.SHA) (*target,
 	if err != nil {
 		return nil, err
 	}
-	remote, err := s.user.Remote(ctx, name, id+"/remote")
+	remote, err := s.user.Remote(ctx, name, s.mark(id, "remote"))
 	if err != nil {
 		return nil, err
 	}
@@ -69,10 +69,8 @@ func (s *Scheduler) open(ctx context.Context, id string, from git.SHA) (*target,
 	if t.shipper == nil {
 		t.shipper = remoteShipper{remote}
 	}
-	if t.dirty, err = s.user.Dirty(ctx, maxDirty); err != nil {
-		return nil, err
-	}
-	return t, t.engine.Pin(ctx, "refs/aesop/base/"+id, t.base)
+	t.dirty, err = s.user.Dirty(ctx, maxDirty)
+	return t, err
 }
 
 func (s *Scheduler) remoteName(ctx context.Context) (string, error) {

@@ -93,7 +93,7 @@ func (r *run) test(ctx context.Context, t testing) (journal.Test, error) {
 	defer log.Close()
 	log.section("test %s on %s: %s", t.name, git.Short(t.commit), t.text)
 	outcome, err := testrun.Run(ctx, testrun.Spec{Argv: t.argv, Dir: filepath.Join(dir, filepath.FromSlash(t.workDir)), Env: env,
-		Mark: r.id + "/test-" + itemName(home) + "-" + t.name, Timeout: r.s.config.TestTimeout, Log: log})
+		Mark: r.s.mark(r.id, "test-"+itemName(home)+"-"+t.name), Timeout: r.s.config.TestTimeout, Log: log})
 	if missing, ok := errors.AsType[*testrun.DirectoryError](err); ok {
 		return journal.Test{Reason: missing.Error()}, nil
 	}

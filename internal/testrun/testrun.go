@@ -55,7 +55,7 @@ func Run(ctx context.Context, s Spec) (Outcome, error) {
 	if info, err := os.Stat(s.Dir); err != nil || !info.IsDir() {
 		return Outcome{}, &DirectoryError{Dir: s.Dir, Err: err}
 	}
-	command := process.Command{Argv: s.Argv, Dir: s.Dir, Env: s.Env, Mark: s.Mark, Timeout: s.Timeout, Tail: tailBytes}
+	command := process.Command{Argv: s.Argv, Dir: s.Dir, Env: s.Env, Mark: s.Mark, Exclusive: true, Timeout: s.Timeout, Tail: tailBytes}
 	if s.Log != nil {
 		command.Stdout, command.Stderr = s.Log, s.Log
 	}

@@ -1,3 +1,5 @@
+//go:build unix
+
 package tree_test
 
 import (
@@ -5,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -139,9 +140,6 @@ func TestFence(t *testing.T) {
 		"control character": {func(t *testing.T, d string) { write(t, d, "owned/a\nb", "x") }, nil, []string{"owned/a\nb invalid_name"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if runtime.GOOS == "windows" {
-				t.Skip("needs links and fifos")
-			}
 			dir, entries := folder(t)
 			tt.act(t, dir)
 			changes, violations, err := tree.Fence(t.Context(), dir, entries, owning(t, "owned/"), nil)
