@@ -173,7 +173,7 @@ func FuzzEdit(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		s, err := parseBacklog("f", data)
 		if err != nil || len(s.items) == 0 {
-			t.Skip()
+			return
 		}
 		for _, change := range []func(Item) Item{claimIt, claimIt, failIt, claimIt, completeIt, claimIt, releaseIt} {
 			next, err := s.with(map[int]Item{0: change(s.items[0])})

@@ -149,12 +149,12 @@ func FuzzOverlap(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, a, b, path string) {
 		if len(a)+len(b)+len(path) > 100 {
-			t.Skip() // matching many ** takes long
+			return // matching many ** takes long
 		}
 		p, errP := ParseOwnership([]string{a})
 		q, errQ := ParseOwnership([]string{b})
 		if errP != nil || errQ != nil {
-			t.Skip()
+			return
 		}
 		if once := FoldPath(path); CheckPath(path) == nil && FoldPath(once) != once {
 			t.Errorf("%q folds to %q and then to %q", path, once, FoldPath(once))

@@ -21,7 +21,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func TestSuite(t *testing.T) {
 	drivertest.Run(t, func(t *testing.T, play drivertest.Play) driver.Driver {
 		if play.Fail != "" && play.Fail != driver.Crashed {
-			t.Skip("a program can only fail by its exit code")
+			t.Skip("not applicable: a program can only fail by its exit code")
 		}
 		d, err := command.New(command.Config{Line: line(t, play)})
 		if err != nil {

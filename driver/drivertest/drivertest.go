@@ -4,7 +4,7 @@
 //	func TestDriver(t *testing.T) {
 //		drivertest.Run(t, func(t *testing.T, play drivertest.Play) driver.Driver {
 //			if play.Prompt != "" {
-//				t.Skip("this driver hands no prompt on")
+//				t.Skip("not applicable: this driver hands no prompt on")
 //			}
 //			return mydriver.New(mydriver.Config{Model: fakeModel(t, play)})
 //		})

@@ -113,11 +113,11 @@ func (s sabotaged) Run(ctx context.Context, t driver.Task, emit func(driver.Even
 func TestSabotaged(t *testing.T) {
 	defect := os.Getenv(sabotageVariable)
 	if defect == "" {
-		t.Skip("the child of TestSuiteCatches")
+		t.Skip("not applicable: the child of TestSuiteCatches")
 	}
 	drivertest.Run(t, func(t *testing.T, play drivertest.Play) driver.Driver {
 		if play.Prompt != "" {
-			t.Skip("a script does not read its prompt")
+			t.Skip("not applicable: a script does not read its prompt")
 		}
 		attempt := map[string]any{"say": play.Say, "fail": play.Fail, "files": play.Files}
 		if u := play.Usage; u != nil {

@@ -13,7 +13,7 @@ func FuzzRing(f *testing.F) {
 	f.Add(bytes.Repeat([]byte("0123456789"), 50), 7, 400)
 	f.Fuzz(func(t *testing.T, data []byte, size, step int) {
 		if size < 1 || size > 1<<16 || step < 1 {
-			t.Skip()
+			return
 		}
 		r := ring{size: size}
 		for rest := data; len(rest) > 0; rest = rest[min(step, len(rest)):] {

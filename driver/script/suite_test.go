@@ -18,7 +18,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func TestSuite(t *testing.T) {
 	drivertest.Run(t, func(t *testing.T, play drivertest.Play) driver.Driver {
 		if play.Prompt != "" {
-			t.Skip("a script does not read its prompt")
+			t.Skip("not applicable: a script does not read its prompt")
 		}
 		data, err := json.Marshal(map[string]any{"slug": []any{attempt(play)}})
 		if err != nil {
@@ -36,7 +36,7 @@ func TestSuite(t *testing.T) {
 func TestSuiteSleeping(t *testing.T) {
 	drivertest.Run(t, func(t *testing.T, play drivertest.Play) driver.Driver {
 		if play.Hang != drivertest.Silent {
-			t.Skip("shown by TestSuite")
+			t.Skip("not applicable: shown by TestSuite")
 		}
 		d, err := script.Parse("play.json", []byte(`{"slug": [{"sleep": "1h"}]}`))
 		if err != nil {

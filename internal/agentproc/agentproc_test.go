@@ -76,7 +76,7 @@ func FuzzLines(f *testing.F) {
 	f.Add([]byte("\xff\xfe\n"), 1)
 	f.Fuzz(func(t *testing.T, data []byte, step int) {
 		if step < 1 {
-			t.Skip()
+			return
 		}
 		var texts []string
 		l := &lines{emit: func(e driver.Event) { texts = append(texts, e.Text) }}

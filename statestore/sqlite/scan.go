@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"iter"
 	"math"
-	"strings"
 	"time"
 
 	"aesop/statestore"
@@ -59,12 +58,12 @@ const (
 // prefixEnd is greater than all keys with the prefix and not than any other: the prefix with its last byte made one greater,
 // or a blob, which SQLite orders after all text.
 func prefixEnd(prefix string) driver.Value {
-	trimmed := strings.TrimRight(prefix, "\xff")
-	if trimmed == "" {
-		return []byte{}
+	for last := len(prefix) - 1; last >= 0; last-- {
+		if prefix[last] < 0xff {
+			return prefix[:last] + string([]byte{prefix[last] + 1})
+		}
 	}
-	last := len(trimmed) - 1
-	return trimmed[:last] + string([]byte{trimmed[last] + 1})
+	return []byte{}
 }
 
 func (t *tx) Events(q statestore.EventQuery) iter.Seq2[statestore.Stored, error] {
