@@ -97,6 +97,9 @@ func (r *run) test(ctx context.Context, t testing) (journal.Test, error) {
 	if missing, ok := errors.AsType[*testrun.DirectoryError](err); ok {
 		return journal.Test{Reason: missing.Error()}, nil
 	}
+	if start, ok := errors.AsType[*testrun.StartError](err); ok {
+		return journal.Test{Reason: start.Error()}, nil
+	}
 	if err != nil {
 		return journal.Test{}, err
 	}

@@ -252,3 +252,32 @@ func TestReviewerAndApproverDecide(t *testing.T) {
 		}
 	}
 }
+
+func TestTestThatCannotStartFailsItsItemOnly(t *testing.T) {
+	w := newWorld(t)
+	w.items(item{"id": "a", "testCmd": []string{"no-such-program-here"}}, item{"id": "b"}, item{"id": "c", "workDir": "nowhere"})
+	w.script(map[string][]attempt{"a": good("a"), "b": good("b"), "c": good("c")})
+	report := w.run()
+	wantState(t, report, "b", journal.StateShipped)
+	for id, want := range map[string]string{"a": "no-such-program-here", "c": "nowhere"} {
+		if i := wantState(t, report, id, journal.StateNotVerified); !strings.Contains(i.Failure.Tail, want) || i.TestExit != nil {
+			t.Errorf("%s: %s", id, asJSON(i))
+		}
+	}
+}
+
+func TestUnmergedWorkKeepsItsPaths(t *testing.T) {
+	w := newWorld(t)
+	w.items(item{"id": "a"}, item{"id": "b", "status": "blocked", "ownsFiles": []string{"a.txt", "b.txt"}})
+	w.script(map[string][]attempt{"a": good("a"), "b": good("b")})
+	first := w.run()
+	wantOutcome(t, first, journal.Good)
+	w.edit(`"blocked"`, `"todo"`)
+	second := w.run()
+	wantOutcome(t, second, journal.NothingSelectable)
+	if len(second.Skipped) != 1 || second.Skipped[0].Reason != "overlaps_unmerged" {
+		t.Errorf("skipped: %s", asJSON(second.Skipped))
+	}
+	w.git("", "--git-dir="+w.remote, "update-ref", "refs/heads/main", *reported(t, first, "a").Commit)
+	wantOutcome(t, w.run(), journal.Good)
+}

@@ -50,7 +50,8 @@ func (o Outcome) Tail() string {
 
 const tailBytes = 16 << 10
 
-// Run runs the command. The error says that it could not be started, or that ctx ended; a command that fails is an Outcome.
+// Run runs the command. A *StartError says that it could not be started, a *DirectoryError that its folder is not there, any
+// other error that ctx ended; a command that fails is an Outcome.
 func Run(ctx context.Context, s Spec) (Outcome, error) {
 	if info, err := os.Stat(s.Dir); err != nil || !info.IsDir() {
 		return Outcome{}, &DirectoryError{Dir: s.Dir, Err: err}
@@ -61,7 +62,7 @@ func Run(ctx context.Context, s Spec) (Outcome, error) {
 	}
 	result, err := process.Run(ctx, command)
 	if err != nil {
-		return Outcome{}, fmt.Errorf("run %s: %w", s.Argv[0], err)
+		return Outcome{}, &StartError{Err: err}
 	}
 	outcome := Outcome{TimedOut: result.Reason == process.TimedOut, Stdout: string(result.Stdout.Text), Stderr: string(result.Stderr.Text),
 		Duration: result.Duration, Confinement: result.Confinement}
@@ -90,3 +91,9 @@ func (e *DirectoryError) Unwrap() error {
 	}
 	return e.Err
 }
+
+// StartError says that a test command could not be started, as when its program does not exist.
+type StartError struct{ Err error }
+
+func (e *StartError) Error() string { return fmt.Sprintf("the test cannot be started: %v", e.Err) }
+func (e *StartError) Unwrap() error { return e.Err }
