@@ -72,9 +72,7 @@ func (w *work) do(ctx context.Context) journal.AttemptEnded {
 	began := w.s.config.Clock()
 	end := w.steps(ctx)
 	end.Item, end.Attempt = w.item.ID, w.attempt
-	if w.s.config.Driver != nil && end.DurationMs == 0 {
-		end.DurationMs = w.s.config.Clock().Sub(began).Milliseconds()
-	}
+	end.DurationMs = w.s.config.Clock().Sub(began).Milliseconds()
 	if ctx.Err() != nil && end.Outcome != journal.OutcomeBuilt {
 		end.Outcome, end.Reason = journal.OutcomeCancelled, context.Cause(ctx).Error()
 	}

@@ -1,0 +1,197 @@
+package wave
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"aesop/wave/journal"
+)
+
+const (
+	stepDone          = "done"
+	stepPartial       = "partial"
+	stepNotConfigured = "not_configured"
+)
+
+// NewReport is the report of a wave as its events have it now.
+func NewReport(w *journal.Wave) Report {
+	report := Report{SchemaVersion: SchemaVersion, Wave: w.ID, Outcome: w.Outcome(), StartedAt: w.StartedAt.UTC(), Driver: w.Plan.Driver, Prompt: w.Plan.Prompt,
+		Base: orNull(w.Plan.Base), Items: []ItemReport{}, Skipped: append([]journal.Skipped{}, w.Skipped...), Gates: []GateReport{},
+		Repositories: []RepositoryReport{}, Confinement: confinement(w), Resumed: append([]journal.Resume{}, w.Plan.Resumed...)}
+	if !w.EndedAt.IsZero() {
+		ended := w.EndedAt.UTC()
+		report.EndedAt = &ended
+	}
+	for _, id := range w.Order {
+		report.Items = append(report.Items, itemReport(w, w.Items[id]))
+	}
+	if w.Plan.Base != "" {
+		report.Repositories = append(report.Repositories, repositoryReport(w))
+	}
+	for _, g := range w.Gates {
+		report.Gates = append(report.Gates, GateReport(g))
+	}
+	report.Steps = steps(w)
+	report.addEnd(w)
+	return report
+}
+
+// addEnd fills in why a wave is not simply over.
+func (r *Report) addEnd(w *journal.Wave) {
+	if w.End != nil {
+		r.Outcome = w.End.Outcome
+	}
+	if w.Stop != nil {
+		r.Outcome = w.Stop.Outcome
+		switch w.Stop.Outcome {
+		case journal.Ceiling:
+			r.CeilingReason = &w.Stop.Reason
+		default:
+			r.HaltReason = &w.Stop.Reason
+		}
+	}
+	if w.RedBase() {
+		tail := w.Base.Test
+		r.Error = &ReportError{Code: "base_red", Message: fmt.Sprintf("%s fails on the base: %s", w.Base.Command, lastLine(tail.Stdout, tail.Stderr, tail.Reason)),
+			Hint: "repair the base, or allow it with --allow-red-base"}
+	}
+}
+
+func lastLine(texts ...string) string {
+	line := ""
+	for _, text := range texts {
+		for l := range lines(text) {
+			line = l
+		}
+	}
+	return line
+}
+
+func itemReport(w *journal.Wave, i *journal.ItemState) ItemReport {
+	row := ItemReport{ID: i.ID, Slug: i.Slug, Backend: w.Plan.Driver, Model: orNull(i.Model), Tier: w.Plan.Tier, TestCmd: i.TestText,
+		Attempts: []AttemptReport{}, Usage: i.Usage(), Corrections: []string{}, Log: filepath.ToSlash(logName(w.ID, i.ID)),
+		Durations: DurationsReport{BuildMs: i.BuildTime.Milliseconds(), VerifyMs: i.TestTime.Milliseconds(), ShipMs: i.ShipTime.Milliseconds()}}
+	row.State, row.Reason, row.Failure = itemEnd(w, i)
+	for _, a := range i.Attempts {
+		row.Attempts = append(row.Attempts, attemptReport(a))
+		if a.Ended != nil && a.Test != nil {
+			row.TestExit, row.TreeSHA = a.Test.Exit, orNull(a.Ended.Tree)
+		}
+	}
+	if i.Verified != "" && i.Adopted == nil {
+		proof := "exit_only"
+		row.Verified, row.Proof = true, &proof
+	}
+	if i.Commit != "" {
+		row.Pushed, row.Commit = true, &i.Commit
+		branch := ""
+		if i.Adopted != nil {
+			branch = i.Adopted.Branch
+		} else {
+			branch = w.Shipped.Branch
+		}
+		row.Branch = &branch
+	}
+	return row
+}
+
+// itemEnd is how the item stands: ended, shipped, or held up by what held up the wave.
+func itemEnd(w *journal.Wave, i *journal.ItemState) (journal.State, string, *journal.Failure) {
+	switch {
+	case i.Adopted != nil:
+		return journal.StateShipped, "adopted: shipped by wave " + i.Adopted.Wave, nil
+	case i.Commit != "":
+		return journal.StateShipped, "", nil
+	case i.End != nil:
+		return i.End.State, i.End.Reason, i.End.Failure
+	case w.Stop != nil:
+		return journal.StateParked, w.Stop.Reason, nil
+	case i.Verified != "" && w.PushError != nil:
+		return journal.StateShipFailed, w.PushError.Error, &journal.Failure{Step: "ship", Command: "git push", Tail: w.PushError.Detail}
+	}
+	return journal.StateParked, "the wave is not finished", nil
+}
+
+func attemptReport(a journal.Attempt) AttemptReport {
+	row := AttemptReport{Attempt: a.ID, Outcome: "running"}
+	if a.Ended == nil {
+		return row
+	}
+	row.Outcome, row.DurationMs, row.Usage, row.Parked = a.Ended.Outcome, a.Ended.DurationMs, a.Ended.Usage, orNull(a.Ended.Parked)
+	if a.Test != nil {
+		row.Outcome = journal.OutcomeNotVerified
+		if a.Test.Passed {
+			row.Outcome = journal.OutcomeVerified
+		}
+	}
+	return row
+}
+
+func repositoryReport(w *journal.Wave) RepositoryReport {
+	row := RepositoryReport{Repo: ".", Remote: w.Plan.Remote, Base: w.Plan.Branch, Fence: "item_refs", Dirty: append([]string{}, w.Plan.Dirty...)}
+	if w.Shipped != nil {
+		row.Branch, row.SHA, row.Pushed = &w.Shipped.Branch, &w.Shipped.Tip, true
+	}
+	if w.PushError != nil && w.Shipped == nil {
+		row.Error, row.ErrorDetail = &w.PushError.Error, &w.PushError.Detail
+	}
+	return row
+}
+
+func steps(w *journal.Wave) StepsReport {
+	s := StepsReport{Verify: stepDone, Review: stepNotConfigured, Approve: stepNotConfigured, Scan: stepNotConfigured, Budget: stepNotConfigured}
+	judged := func(seat string) string {
+		for _, id := range w.Order {
+			if i := w.Items[id]; i.Verified != "" && i.Judged[seat].Seat == "" {
+				return stepPartial
+			}
+		}
+		return stepDone
+	}
+	if len(w.Order) == 0 {
+		s.Verify = stepPartial
+	}
+	for _, id := range w.Order {
+		if last := w.Items[id].Last(); last == nil || last.Test == nil {
+			s.Verify = stepPartial
+		}
+	}
+	if w.Plan.Review {
+		s.Review = judged(journal.SeatReview)
+	}
+	if w.Plan.Approve {
+		s.Approve = judged(journal.SeatApprove)
+	}
+	return s
+}
+
+// confinement is the weakest that held for any child of the wave.
+func confinement(w *journal.Wave) string {
+	held := ""
+	weaken := func(c string) {
+		if held == "" || c == "none" {
+			held = c
+		}
+	}
+	for _, id := range w.Order {
+		for _, a := range w.Items[id].Attempts {
+			if a.Ended != nil && a.Ended.Confinement != "" {
+				weaken(a.Ended.Confinement)
+			}
+			if a.Test != nil && a.Test.Confinement != "" {
+				weaken(a.Test.Confinement)
+			}
+		}
+	}
+	if held == "" {
+		return "none"
+	}
+	return held
+}
+
+func orNull(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
