@@ -10,15 +10,15 @@ import (
 )
 
 // Add appends an item to the backlog, in the layout of the last one. An id or slug that is there already, also in other case,
-// is a *ConflictError; an item that no wave could take is an error, and so is one that brings a claim, a shipment, attempts or
-// an epoch of its own.
+// is a *ConflictError; an item that no wave could take is a *Skip, and one that brings a claim, a shipment, attempts or an epoch
+// of its own is an error too.
 func (f *File) Add(ctx context.Context, item Item) error {
 	if item.Claim != nil || item.Shipped != nil || item.Attempts != 0 || item.Epoch != 0 {
 		return fmt.Errorf("add %s: claim, shipped, attempts and epoch are not an item's own to bring", item.ID)
 	}
 	item = item.asRead()
 	if item.Defect = findDefect(item); item.Defect != nil {
-		return fmt.Errorf("add %s: %s: %s", item.ID, item.Defect.Reason, item.Defect.Detail)
+		return fmt.Errorf("add %s: %w", item.ID, item.Defect)
 	}
 	return f.update(ctx, func(s *snapshot) (*snapshot, error) {
 		for _, other := range s.items {

@@ -20,10 +20,12 @@ const (
 	AttemptsExhausted       Reason = "attempts_exhausted"
 )
 
-// Skip says why an item is not part of a wave.
+// Skip says why an item is not part of a wave. It is the error of adding one that could never be.
 type Skip struct {
 	ID     string
 	Slug   string
 	Reason Reason
 	Detail string // in words, with what to change
 }
+
+func (s *Skip) Error() string { return string(s.Reason) + ": " + s.Detail }

@@ -89,6 +89,9 @@ func userEnv(more ...string) []string {
 }
 
 func (u *User) env(more ...string) []string {
+	if u.GitDir == "" {
+		return userEnv(more...) // outside of any repository
+	}
 	return userEnv(append([]string{"GIT_DIR=" + u.GitDir}, more...)...)
 }
 

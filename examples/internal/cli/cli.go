@@ -40,6 +40,23 @@ type Context struct {
 	Terminal bool             // standard error is a terminal
 }
 
+// UntilSignal is the context for a command that has nothing to finish: it ends at the first signal. Call release in the end.
+func (c *Context) UntilSignal() (inner *Context, release func()) {
+	ctx, cancel := context.WithCancel(c.Context)
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		select {
+		case <-c.Signals:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	copied := *c
+	copied.Context = ctx
+	return &copied, func() { cancel(); <-gone }
+}
+
 // Exit ends a command with a code other than that of its error.
 type Exit struct {
 	Code int
@@ -108,7 +125,27 @@ func run(c *Context, name, description string, grammar any, args []string) (code
 	if err != nil {
 		return c.fail(name, &Problem{Code: "usage", Message: err.Error(), Hint: fmt.Sprintf("see %s --help", name)})
 	}
-	return c.fail(name, parsed.Run(c))
+	out := &output{to: c.Stdout}
+	c.Stdout = out
+	err = parsed.Run(c)
+	if err == nil && out.err != nil {
+		err = &Problem{Code: "output", Message: fmt.Sprintf("it is done, but what it prints is lost: %v", out.err)}
+	}
+	return c.fail(name, err)
+}
+
+// output remembers that a write failed, so that a lost answer is not taken for a good one.
+type output struct {
+	to  io.Writer
+	err error
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	n, err := o.to.Write(p)
+	if err != nil && o.err == nil {
+		o.err = err
+	}
+	return n, err
 }
 
 // fail prints an error and returns its exit code; nil is OK.
@@ -123,10 +160,7 @@ func (c *Context) fail(name string, err error) int {
 		}
 		err = exit.Err
 	}
-	explained := wave.Explain(err)
-	if p, ok := errors.AsType[*Problem](err); ok {
-		explained = &wave.ReportError{Code: p.Code, Message: p.Message, Hint: p.Hint}
-	}
+	explained := explain(err)
 	if c.JSON {
 		c.document(struct {
 			SchemaVersion int               `json:"schemaVersion"`
@@ -136,6 +170,16 @@ func (c *Context) fail(name string, err error) int {
 	}
 	fmt.Fprintf(c.Stderr, "%s: %v\n", name, err)
 	return code
+}
+
+func explain(err error) *wave.ReportError {
+	if p, ok := errors.AsType[*Problem](err); ok {
+		return &wave.ReportError{Code: p.Code, Message: p.Message, Hint: p.Hint}
+	}
+	if errors.Is(err, context.Canceled) {
+		return &wave.ReportError{Code: "interrupted", Message: err.Error()}
+	}
+	return wave.Explain(err)
 }
 
 func codeOf(err error) int {
@@ -150,6 +194,9 @@ func codeOf(err error) int {
 	}
 	if _, ok := errors.AsType[*wave.AliveError](err); ok {
 		return Refused
+	}
+	if errors.Is(err, context.Canceled) {
+		return Stopped
 	}
 	return Usage
 }

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -20,6 +21,8 @@ var update = flag.Bool("update", false, "rewrite the golden parts of the scripts
 //
 //	repository DIR        make the files of $WORK/DIR a repository with a pushed commit and the remote $WORK/remote.git
 //	normal FILE OUT       write FILE (or stdout, stderr) to OUT, with what differs between runs replaced
+//	exits CODE PROG ARG…  run a program, which must end with this exit code
+//	capture NAME FILE RE  set the variable NAME to what the group of RE matches in FILE (or stdout, stderr)
 func Run(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata", UpdateScripts: *update, RequireExplicitExec: true, RequireUniqueNames: true,
@@ -30,7 +33,7 @@ func Run(t *testing.T) {
 			env.Setenv("USER", "tester")
 			return os.Mkdir(home, 0o755)
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"repository": repository, "normal": normal},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"repository": repository, "normal": normal, "exits": exits, "capture": capture},
 	})
 }
 
@@ -83,6 +86,32 @@ func normal(ts *testscript.TestScript, neg bool, args []string) {
 		text = r.pattern.ReplaceAllString(text, r.with)
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text), 0o644))
+}
+
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE PROG ARG…")
+	}
+	err, code := ts.Exec(args[1], args[2:]...), 0
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		code = exit.ExitCode()
+	} else if err != nil {
+		ts.Fatalf("%s: %v", args[1], err)
+	}
+	if strconv.Itoa(code) != args[0] {
+		ts.Fatalf("exit code is %d, want %s", code, args[0])
+	}
+}
+
+func capture(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: capture NAME FILE RE")
+	}
+	match := regexp.MustCompile(args[2]).FindStringSubmatch(ts.ReadFile(args[1]))
+	if len(match) != 2 {
+		ts.Fatalf("%s has no match for one group of %s", args[1], args[2])
+	}
+	ts.Setenv(args[0], match[1])
 }
 
 // FakeAgent is a program that plays an agent: it reads its prompt from standard input and does what its arguments say, in pairs:

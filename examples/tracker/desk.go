@@ -1,0 +1,104 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"aesop"
+	"aesop/examples/internal/cli"
+	"aesop/internal/document"
+	"aesop/tracker"
+)
+
+// desk is what a command works on: the backlog file, and its items as they were when the command began.
+type desk struct {
+	*cli.Context // ends at a signal
+	settings     aesop.Settings
+	place        aesop.Place
+	file         *tracker.File
+	items        []tracker.Item
+}
+
+// withBacklog opens and reads the backlog. lease is the command's flag, or nil.
+func withBacklog(c *cli.Context, common cli.Common, lease *string, do func(*desk) error) error {
+	settings, _, err := common.Load(map[string]*string{"lease": lease})
+	if err != nil {
+		return err
+	}
+	if settings.Store != "" {
+		return &cli.Problem{Code: "unsupported_setting", Message: "store is set, and this version keeps backlogs in files only",
+			Hint: "remove the key; nothing is changed in a place that others do not look at"}
+	}
+	c, release := c.UntilSignal()
+	defer release()
+	place, err := aesop.Locate(c, common.Repo, settings)
+	if err != nil {
+		return err
+	}
+	d := &desk{Context: c, settings: settings, place: place}
+	if d.file, err = place.OpenBacklog(); err != nil {
+		return sayHowToBegin(err)
+	}
+	if err := d.read(); err != nil {
+		return err
+	}
+	return do(d)
+}
+
+func (d *desk) read() error {
+	backlog, err := d.file.Backlog(d)
+	d.items = backlog.Items
+	return err
+}
+
+// sayHowToBegin tells the user of a missing backlog how to get one.
+func sayHowToBegin(err error) error {
+	file, ok := errors.AsType[*tracker.FileError](err)
+	if !ok || file.Code != "missing" {
+		return err
+	}
+	missing := *file
+	missing.Hint = "write [] into it for an empty one, or name another with --tracker"
+	return &missing
+}
+
+// find is the item with an id, or else a slug.
+func (d *desk) find(name string) (tracker.Item, error) {
+	names := make([]string, 0, 2*len(d.items))
+	for _, item := range d.items {
+		if item.ID == name {
+			return item, nil
+		}
+		names = append(names, item.ID)
+	}
+	for _, item := range d.items {
+		if item.Slug == name {
+			return item, nil
+		}
+		names = append(names, item.Slug)
+	}
+	hint := "tracker list shows all"
+	if near := document.Nearest(name, names); near != "" {
+		hint = fmt.Sprintf("did you mean %q?", near)
+	}
+	return tracker.Item{}, &cli.Problem{Code: "unknown_item", Message: fmt.Sprintf("there is no item %q", name), Hint: hint}
+}
+
+// printNow reads the item again and says how it stands.
+func (d *desk) printNow(id string) error {
+	item, err := d.again(id)
+	if err != nil {
+		return err
+	}
+	d.Print(oneItem{schemaVersion, newItem(item)}, func(w io.Writer) { fmt.Fprintln(w, standing(item)) })
+	return nil
+}
+
+// again is the item as it stands now.
+func (d *desk) again(id string) (tracker.Item, error) {
+	if err := d.read(); err != nil {
+		return tracker.Item{}, err
+	}
+	return d.find(id)
+}

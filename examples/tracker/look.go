@@ -1,0 +1,154 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"aesop/examples/internal/cli"
+	"aesop/internal/document"
+	"aesop/tracker"
+)
+
+type listCommand struct {
+	cli.Common
+	Status *string `help:"Only items with this status: todo, in_progress, done, failed or blocked." placeholder:"S"`
+}
+
+type listDocument struct {
+	SchemaVersion int            `json:"schemaVersion"`
+	Items         []itemDocument `json:"items"`
+}
+
+func (cmd listCommand) Run(c *cli.Context) error {
+	if err := checkStatus(cmd.Status); err != nil {
+		return err
+	}
+	return withBacklog(c, cmd.Common, nil, func(d *desk) error {
+		document, shown := listDocument{SchemaVersion: schemaVersion, Items: []itemDocument{}}, []tracker.Item(nil)
+		for _, item := range d.items {
+			if cmd.Status == nil || item.Status == tracker.Status(*cmd.Status) {
+				document.Items, shown = append(document.Items, newItem(item)), append(shown, item)
+			}
+		}
+		d.Print(document, func(w io.Writer) { printList(w, shown) })
+		return nil
+	})
+}
+
+func checkStatus(word *string) error {
+	if word == nil {
+		return nil
+	}
+	known := []string{string(tracker.Todo), string(tracker.InProgress), string(tracker.Done), string(tracker.Failed), string(tracker.Blocked)}
+	for _, k := range known {
+		if *word == k {
+			return nil
+		}
+	}
+	hint := "it is one of " + strings.Join(known, ", ")
+	if near := document.Nearest(*word, known); near != "" {
+		hint = fmt.Sprintf("did you mean %q?", near)
+	}
+	return &cli.Problem{Code: "usage", Message: fmt.Sprintf("there is no status %q", *word), Hint: hint}
+}
+
+func printList(w io.Writer, items []tracker.Item) {
+	if len(items) == 0 {
+		fmt.Fprintln(w, "no items")
+		return
+	}
+	var text bytes.Buffer
+	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "ID\tSTATUS\tPRIORITY\tSLUG\tCLAIM\tDEFECT")
+	for _, i := range items {
+		var claim, defect string
+		if i.Claim != nil {
+			claim = holder(i.Claim)
+		}
+		if i.Defect != nil {
+			defect = fmt.Sprintf("%s: %s", i.Defect.Reason, i.Defect.Detail)
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n",
+			oneLine(i.ID), oneLine(string(i.Status)), i.Priority, oneLine(i.Slug), claim, oneLine(defect))
+	}
+	table.Flush()
+	for line := range strings.Lines(text.String()) {
+		fmt.Fprintln(w, strings.TrimRight(line, " \n"))
+	}
+}
+
+type showCommand struct {
+	cli.Common
+	Item string `arg:"" help:"Id or slug of the item."`
+}
+
+func (cmd showCommand) Run(c *cli.Context) error {
+	return withBacklog(c, cmd.Common, nil, func(d *desk) error {
+		item, err := d.find(cmd.Item)
+		if err != nil {
+			return err
+		}
+		d.Print(oneItem{schemaVersion, newItem(item)}, func(w io.Writer) { printItem(w, item) })
+		return nil
+	})
+}
+
+func printItem(w io.Writer, i tracker.Item) {
+	row := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(w, "%-12s %s\n", name+":", value)
+		}
+	}
+	fmt.Fprintf(w, "%s (%s), %s, %s\n", oneLine(i.ID), oneLine(i.Slug), i.Priority, oneLine(string(i.Status)))
+	row("title", oneLine(i.Title))
+	row("reason", oneLine(i.StatusReason))
+	if i.Claim != nil {
+		row("claim", fmt.Sprintf("%s, attempt %s", holder(i.Claim), i.Claim.Attempt))
+	}
+	if i.Shipped != nil {
+		row("shipped", strings.TrimSpace(i.Shipped.Commit+" "+i.Shipped.Branch))
+	}
+	if i.Defect != nil {
+		row("defect", fmt.Sprintf("%s: %s", i.Defect.Reason, oneLine(i.Defect.Detail)))
+	}
+	row("owns", oneLine(strings.Join(i.OwnsFiles, " ")))
+	row("test", command(i.TestCmd))
+	row("directory", oneLine(i.WorkDir))
+	row("repository", oneLine(i.Repo))
+	row("depends on", oneLine(strings.Join(i.DependsOn, " ")))
+	row("model", oneLine(i.Model))
+	if i.Attempts > 0 {
+		row("attempts", fmt.Sprint(i.Attempts))
+	}
+	paragraph(w, "prompt", i.Prompt)
+	for _, criterion := range i.AcceptanceCriteria {
+		row("criterion", oneLine(criterion))
+	}
+	paragraph(w, "notes", i.Notes)
+}
+
+// command is a test command as one would type it.
+func command(c tracker.Command) string {
+	if c.Shell != "" {
+		return oneLine(c.Shell)
+	}
+	words := make([]string, len(c.Argv))
+	for i, word := range c.Argv {
+		words[i] = fmt.Sprintf("%q", word)
+	}
+	return strings.Join(words, " ")
+}
+
+// paragraph indents a text of several lines.
+func paragraph(w io.Writer, name, text string) {
+	if text == "" {
+		return
+	}
+	fmt.Fprintf(w, "%s:\n", name)
+	for line := range strings.Lines(text) {
+		fmt.Fprintln(w, strings.TrimRight("  "+oneLine(strings.TrimRight(line, "\r\n")), " "))
+	}
+}
