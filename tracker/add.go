@@ -10,8 +10,8 @@ import (
 )
 
 // Add appends an item to the backlog, in the layout of the last one. An id or slug that is there already, also in other case,
-// is a *ConflictError; an item that no wave could take is a *Skip, and one that brings a claim, a shipment, attempts or an epoch
-// of its own is an error too.
+// is a *ConflictError; an item that no wave could take is a *Skip. One that brings a claim, a shipment, attempts or an epoch of
+// its own is an error too.
 func (f *File) Add(ctx context.Context, item Item) error {
 	if item.Claim != nil || item.Shipped != nil || item.Attempts != 0 || item.Epoch != 0 {
 		return fmt.Errorf("add %s: claim, shipped, attempts and epoch are not an item's own to bring", item.ID)

@@ -17,12 +17,12 @@ type addCommand struct {
 	Title     string   `help:"Title, which becomes the commit's." placeholder:"TEXT"`
 	Prompt    string   `required:"" help:"What the agent is told." placeholder:"TEXT"`
 	TestCmd   string   `required:"" help:"Command for sh -c that exits 0 when the item is done." placeholder:"CMD"`
-	Owns      []string `required:"" sep:"none" help:"Path, folder/ or glob that the item may change (repeatable)." placeholder:"PATH"`
+	Owns      []string `required:"" sep:"none" help:"Path, folder/ or glob it may change (repeatable)." placeholder:"PATH"`
 	Priority  string   `enum:"P0,P1,P2,P3" default:"P3" help:"P0 (first) to P3 (last)." placeholder:"P3"`
 	DependsOn []string `sep:"none" help:"Item whose work must be in the base before (repeatable)." placeholder:"ITEM"`
 	Criterion []string `sep:"none" help:"What must hold in the end, in words (repeatable)." placeholder:"TEXT"`
 	WorkDir   string   `help:"Folder of the repository to run the test in." placeholder:"DIR"`
-	ItemRepo  string   `help:"Repository of the item, relative to the backlog, where the other items name theirs." placeholder:"DIR"`
+	ItemRepo  string   `help:"Its repository, relative to the backlog, where items name theirs." placeholder:"DIR"`
 	Model     string   `help:"Model to use." placeholder:"M"`
 	Notes     string   `help:"Notes for people." placeholder:"TEXT"`
 }

@@ -16,7 +16,7 @@ import (
 type claimCommand struct {
 	cli.Common
 	Items []string `arg:"" name:"item" help:"Id or slug of each item."`
-	Owner string   `required:"" help:"Who works on them. It is shown to people and proves nothing; the token does." placeholder:"NAME"`
+	Owner string   `required:"" help:"Who works on them, for people; it proves nothing." placeholder:"NAME"`
 	Lease *string  `help:"How long, unless it is renewed (15m)." placeholder:"D"`
 }
 
@@ -81,12 +81,13 @@ func (d *desk) lease() time.Duration { return cmp.Or(d.settings.Lease, wave.Defa
 // held are the arguments of commands for the holder of a claim.
 type held struct {
 	Item  string `arg:"" help:"Id or slug of the item."`
-	Token string `env:"AESOP_TOKEN" help:"The claim's token. The variable keeps it out of the list of processes." placeholder:"T"`
+	Token string `env:"AESOP_TOKEN" help:"The claim's token; the variable keeps it from other users." placeholder:"T"`
 }
 
 func (h held) check() error {
 	if h.Token == "" {
-		return &cli.Problem{Code: "usage", Message: "no token is given", Hint: "set AESOP_TOKEN or --token to what tracker claim printed"}
+		hint := "set AESOP_TOKEN or --token to what tracker claim printed"
+		return &cli.Problem{Code: "usage", Message: "no token is given", Hint: hint}
 	}
 	return nil
 }
@@ -107,7 +108,7 @@ func (cmd renewCommand) Run(c *cli.Context) error {
 			return err
 		}
 		err = d.file.Renew(d, d.lease(), tracker.Claim{ID: item.ID, Token: cmd.Token})
-		return d.ended("renew", item.ID, err, nil)
+		return d.ended("renew", item.ID, cmd.Token, err, nil)
 	})
 }
 
@@ -126,20 +127,21 @@ func (cmd releaseCommand) Run(c *cli.Context) error {
 			return err
 		}
 		err = d.file.Settle(d, tracker.Settlement{ID: item.ID, Token: cmd.Token, Request: tracker.Release})
-		return d.ended("release", item.ID, err, func(i tracker.Item) bool { return i.Status == tracker.Todo })
+		return d.ended("release", item.ID, cmd.Token, err, func(tracker.Item) bool { return true })
 	})
 }
 
-// ended prints how the item stands after a request of a claim's holder. Where the token holds nothing, the request may be one
-// that was carried out before: the file keeps no trace of a claim that has ended, so repeated tells it by what it left.
-func (d *desk) ended(verb, id string, err error, repeated func(tracker.Item) bool) error {
+// ended prints how the item stands after a request of a claim's holder. Where the token holds nothing, the request may be
+// one that was carried out before: the file keeps no trace of a claim that has ended, so repeated (nil: never) tells it by
+// what it left.
+func (d *desk) ended(verb, id, token string, err error, repeated func(tracker.Item) bool) error {
 	if _, lost := errors.AsType[*tracker.LostError](err); lost {
 		item, readErr := d.again(id)
 		if readErr != nil {
 			return readErr
 		}
 		if item.Claim != nil || repeated == nil || !repeated(item) {
-			return lostToken(verb, item)
+			return lostToken(verb, item, token)
 		}
 	} else if err != nil {
 		return err
@@ -147,14 +149,19 @@ func (d *desk) ended(verb, id string, err error, repeated func(tracker.Item) boo
 	return d.printNow(id)
 }
 
-// lostToken says why a token holds nothing.
-func lostToken(verb string, item tracker.Item) error {
-	why, hint := fmt.Sprintf("nobody has claimed it, it is %s", item.Status), ""
+// lostToken says why a token is good for nothing.
+func lostToken(verb string, item tracker.Item, token string) error {
+	var why, hint string
 	switch {
+	case tracker.AuthorityOf(item, tracker.AttemptID(token)) == tracker.ByHolder:
+		why, hint = fmt.Sprintf("a person has set it to %s", item.Status), "complete it if the remote holds the work, or release it"
 	case item.Claim != nil:
-		why = "it is claimed by " + holder(item.Claim)
-	case verb == "block":
-		hint = "leave the token out to block it as an operator"
+		why = "the token does not hold it; it is claimed by " + holder(item.Claim)
+	default:
+		why = fmt.Sprintf("the token does not hold it; nobody has claimed it, it is %s", item.Status)
+		if verb == "block" {
+			hint = "leave the token out to block it as an operator"
+		}
 	}
-	return refuse("lost", hint, "cannot %s %s: the token does not hold it; %s", verb, item.ID, why)
+	return refuse("lost", hint, "cannot %s %s: %s", verb, item.ID, why)
 }

@@ -39,13 +39,13 @@ func (cmd completeCommand) Run(c *cli.Context) error {
 		case completed(item, cmd.Commit):
 			return d.printNow(item.ID)
 		default:
-			return lostToken("complete", item)
+			return lostToken("complete", item, cmd.Token)
 		}
 		if err := cmd.askRemote(d); err != nil {
 			return err
 		}
 		err = d.file.Settle(d, tracker.Settlement{ID: item.ID, Token: cmd.Token, Request: tracker.Complete, Shipped: &shipped})
-		return d.ended("complete", item.ID, err, func(i tracker.Item) bool { return completed(i, cmd.Commit) })
+		return d.ended("complete", item.ID, cmd.Token, err, func(i tracker.Item) bool { return completed(i, cmd.Commit) })
 	})
 }
 
@@ -56,10 +56,12 @@ func completed(i tracker.Item, commit string) bool {
 
 func (cmd completeCommand) checkNames() error {
 	if !strings.HasPrefix(cmd.Ref, "refs/") {
-		return &cli.Problem{Code: "usage", Message: fmt.Sprintf("ref %q is not a full name", cmd.Ref), Hint: "write refs/heads/ before a branch"}
+		message := fmt.Sprintf("ref %q is not a full name", cmd.Ref)
+		return &cli.Problem{Code: "usage", Message: message, Hint: "write refs/heads/ before a branch"}
 	}
 	if !regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`).MatchString(cmd.Commit) {
-		return &cli.Problem{Code: "usage", Message: fmt.Sprintf("commit %q is not a full id", cmd.Commit), Hint: "git rev-parse prints it"}
+		message := fmt.Sprintf("commit %q is not a full id", cmd.Commit)
+		return &cli.Problem{Code: "usage", Message: message, Hint: "git rev-parse prints it"}
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -42,11 +43,12 @@ func checkStatus(word *string) error {
 	if word == nil {
 		return nil
 	}
-	known := []string{string(tracker.Todo), string(tracker.InProgress), string(tracker.Done), string(tracker.Failed), string(tracker.Blocked)}
-	for _, k := range known {
-		if *word == k {
-			return nil
-		}
+	var known []string
+	for _, status := range []tracker.Status{tracker.Todo, tracker.InProgress, tracker.Done, tracker.Failed, tracker.Blocked} {
+		known = append(known, string(status))
+	}
+	if slices.Contains(known, *word) {
+		return nil
 	}
 	hint := "it is one of " + strings.Join(known, ", ")
 	if near := document.Nearest(*word, known); near != "" {

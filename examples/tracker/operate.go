@@ -42,7 +42,7 @@ func (cmd blockCommand) Run(c *cli.Context) error {
 			return d.operate("block", tracker.Order{ID: item.ID, Request: tracker.Block, Reason: cmd.Reason})
 		}
 		err = d.file.Settle(d, tracker.Settlement{ID: item.ID, Token: cmd.Token, Request: tracker.Block, Reason: cmd.Reason})
-		return d.ended("block", item.ID, err, func(i tracker.Item) bool {
+		return d.ended("block", item.ID, cmd.Token, err, func(i tracker.Item) bool {
 			return i.Status == tracker.Blocked && i.StatusReason == cmd.Reason
 		})
 	})

@@ -15,10 +15,11 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"aesop/examples/internal/cli"
+	"aesop/examples/internal/clitest"
 )
 
-// TestProcessesWinEachItemOnce lets eight processes at a time claim the same items for one owner: the name is no licence, so each
-// item has exactly one winner, whose token alone is good for it.
+// TestProcessesWinEachItemOnce lets eight processes at a time claim the same items for one owner: the name is no licence, so
+// each item has exactly one winner, whose token is good for it.
 func TestProcessesWinEachItemOnce(t *testing.T) {
 	const processes, count = 8, 20
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -34,9 +35,7 @@ func TestProcessesWinEachItemOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "tracker.json"), data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	write(t, dir, "tracker.json", string(data))
 	won := make([]map[string]string, processes) // token by id
 	group, ctx := errgroup.WithContext(ctx)
 	for n := range processes {
@@ -81,7 +80,8 @@ func claimOne(ctx context.Context, dir, id string) (string, error) {
 	cmd := play(ctx, dir, "claim", id, "--owner", "same")
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
-	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == cli.Refused && strings.Contains(stderr.String(), "held by same") {
+	exit, failed := errors.AsType[*exec.ExitError](err)
+	if failed && exit.ExitCode() == cli.Refused && strings.Contains(stderr.String(), "held by same") {
 		return "", nil
 	}
 	if err != nil {
@@ -93,5 +93,7 @@ func claimOne(ctx context.Context, dir, id string) (string, error) {
 
 // play is the binary, which TestMain put into PATH.
 func play(ctx context.Context, dir string, args ...string) *exec.Cmd {
-	return exec.CommandContext(ctx, "tracker", append(args, "--repo", dir, "--state", filepath.Join(dir, "state"))...)
+	cmd := exec.CommandContext(ctx, "tracker", append(args, "--repo", dir, "--state", filepath.Join(dir, "state"))...)
+	cmd.Env = append(os.Environ(), "GORACE="+clitest.NoLinger)
+	return cmd
 }

@@ -44,7 +44,7 @@ func (d *desk) obstacle(verb string, c tracker.Conflict) string {
 	case verb == "claim" && item.Defect != nil:
 		return fmt.Sprintf("%s cannot be claimed, %s: %s", c.ID, item.Defect.Reason, item.Defect.Detail)
 	case item.Status == tracker.InProgress && item.Claim == nil:
-		return fmt.Sprintf("%s is in_progress without a claim, so a person has it; set it to todo in the backlog to give it away", c.ID)
+		return fmt.Sprintf("%s is in_progress without a claim, so a person has it; set it to todo to give it away", c.ID)
 	case item.Status == tracker.InProgress:
 		return fmt.Sprintf("%s is in_progress, claimed by %s; tracker claim takes it over", c.ID, holder(item.Claim))
 	case verb == "claim":

@@ -17,6 +17,9 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden parts of the scripts")
 
+// NoLinger is GORACE for the programs of a test: else each waits a second at its end for races that only other threads see.
+const NoLinger = "atexit_sleep_ms=0"
+
 // Run runs the scripts in testdata. They have, beside the usual commands:
 //
 //	repository DIR        make the files of $WORK/DIR a repository with a pushed commit and the remote $WORK/remote.git
@@ -31,9 +34,12 @@ func Run(t *testing.T) {
 			env.Setenv("HOME", home)
 			env.Setenv("GIT_CONFIG_NOSYSTEM", "1")
 			env.Setenv("USER", "tester")
+			env.Setenv("GORACE", NoLinger)
 			return os.Mkdir(home, 0o755)
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"repository": repository, "normal": normal, "exits": exits, "capture": capture},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"repository": repository, "normal": normal, "exits": exits, "capture": capture,
+		},
 	})
 }
 
