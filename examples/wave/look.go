@@ -27,7 +27,9 @@ func waves(ctx context.Context, store statestore.Store) (ids []string, err error
 }
 
 // withStore opens the place's store for reading. A state that does not exist yet has no waves.
-func withStore(c *cli.Context, common cli.Common, do func(aesop.Place, statestore.Store) error) error {
+func withStore(c *cli.Context, common cli.Common, do func(*cli.Context, aesop.Place, statestore.Store) error) error {
+	c, release := c.UntilSignal()
+	defer release()
 	_, place, err := common.Locate(c)
 	if err != nil {
 		return err
@@ -36,7 +38,7 @@ func withStore(c *cli.Context, common cli.Common, do func(aesop.Place, statestor
 	if err != nil {
 		return err
 	}
-	return errors.Join(do(place, store), store.Close())
+	return errors.Join(do(c, place, store), store.Close())
 }
 
 type statusCommand struct{ cli.Common }
@@ -59,7 +61,7 @@ type waveStatus struct {
 }
 
 func (cmd statusCommand) Run(c *cli.Context) error {
-	return withStore(c, cmd.Common, func(place aesop.Place, store statestore.Store) error {
+	return withStore(c, cmd.Common, func(c *cli.Context, place aesop.Place, store statestore.Store) error {
 		document := statusDocument{SchemaVersion: wave.SchemaVersion, State: place.State, Unfinished: []waveStatus{}}
 		note, err := place.Halt().Note()
 		if err != nil {
@@ -126,7 +128,7 @@ type reportCommand struct {
 }
 
 func (cmd reportCommand) Run(c *cli.Context) error {
-	return withStore(c, cmd.Common, func(place aesop.Place, store statestore.Store) error {
+	return withStore(c, cmd.Common, func(c *cli.Context, place aesop.Place, store statestore.Store) error {
 		fold, err := foldOf(c, store, cmd.Wave)
 		if err != nil {
 			return err
@@ -166,7 +168,7 @@ type showCommand struct {
 }
 
 func (cmd showCommand) Run(c *cli.Context) error {
-	return withStore(c, cmd.Common, func(place aesop.Place, store statestore.Store) error {
+	return withStore(c, cmd.Common, func(c *cli.Context, place aesop.Place, store statestore.Store) error {
 		ids, err := waves(c, store)
 		if err != nil {
 			return err

@@ -198,6 +198,8 @@ type planCommand struct {
 }
 
 func (cmd planCommand) Run(c *cli.Context) error {
+	c, release := c.UntilSignal()
+	defer release()
 	engine, err := cmd.open(c, cmd.Common, cmd.selectFlags.keys())
 	if err != nil {
 		return err
