@@ -170,7 +170,7 @@ func (r *run) renew() {
 			r.lose(id)
 		}
 	} else if err != nil {
-		r.s.config.Logger.Warn("leases were not renewed", zap.String("wave", r.id), zap.Error(err))
+		r.s.config.Logger.Warn("leases were not renewed", zap.String("wave", r.id), zap.String("error", r.s.redact(err.Error())))
 	}
 }
 

@@ -84,9 +84,6 @@ func (c *Config) complete() error {
 	setDefault(&c.IdleTimeout, DefaultIdleTimeout)
 	setDefault(&c.TestTimeout, DefaultTestTimeout)
 	setDefault(&c.Lease, DefaultLease)
-	if c.Owner == "" {
-		c.Owner = defaultOwner()
-	}
 	if c.Prompts == nil {
 		c.Prompts = Template{}
 	}
@@ -98,6 +95,9 @@ func (c *Config) complete() error {
 	}
 	if c.Lookup == nil {
 		c.Lookup = os.LookupEnv
+	}
+	if c.Owner == "" {
+		c.Owner = defaultOwner(c.Lookup)
 	}
 	if c.Logger == nil {
 		c.Logger = zap.NewNop()
@@ -111,9 +111,9 @@ func setDefault[T int | time.Duration](field *T, value T) {
 	}
 }
 
-func defaultOwner() string {
+func defaultOwner(lookup func(string) (string, bool)) string {
 	host, _ := os.Hostname()
-	name := os.Getenv("USER")
+	name, _ := lookup("USER")
 	if name == "" {
 		name = "aesop"
 	}

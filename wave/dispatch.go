@@ -119,7 +119,7 @@ func (w *work) task(ctx context.Context) (driver.Task, *itemLog, error) {
 	if err != nil {
 		return driver.Task{}, nil, err
 	}
-	prompt, err := config.Prompts.Prompt(PromptInput{Item: w.text, Test: w.item.TestText, Round: w.round, Failure: failure})
+	prompt, err := config.Prompts.Prompt(PromptInput{Item: w.text, Test: commandText(w.text.TestCmd), Round: w.round, Failure: failure})
 	if err != nil {
 		return driver.Task{}, nil, err
 	}
@@ -127,7 +127,7 @@ func (w *work) task(ctx context.Context) (driver.Task, *itemLog, error) {
 	if err != nil {
 		return driver.Task{}, nil, err
 	}
-	return driver.Task{Item: w.item.ID, Slug: w.item.Slug, Wave: w.id, AttemptID: w.attempt, Prompt: prompt, Role: driver.Worker, Model: w.item.Model,
+	return driver.Task{Item: w.item.ID, Slug: w.text.Slug, Wave: w.id, AttemptID: w.attempt, Prompt: prompt, Role: driver.Worker, Model: w.item.Model,
 		Session: w.session(info), Dir: w.dir, AttemptDir: attemptDir, Owns: w.text.OwnsFiles,
 		Environment: testrun.Base(config.Lookup, append(append([]string{"HOME", "TMPDIR", "TERM"}, info.Environment...), config.PassEnv...)),
 		Mark:        w.s.mark(w.id, w.attempt), Round: w.round, Failure: failure,
@@ -164,7 +164,7 @@ func (w *work) failure(ctx context.Context) (*driver.Failure, error) {
 	if test == nil || test.Passed {
 		return nil, nil
 	}
-	return &driver.Failure{Step: step, Command: w.item.TestText, ExitCode: test.Exit, TimedOut: test.TimedOut, Stdout: test.Stdout, Stderr: test.Stderr,
+	return &driver.Failure{Step: step, Command: commandText(w.text.TestCmd), ExitCode: test.Exit, TimedOut: test.TimedOut, Stdout: test.Stdout, Stderr: test.Stderr,
 		Diff: diff, Reason: test.Reason}, nil
 }
 

@@ -98,7 +98,8 @@ func (r *run) checks(u union) []check {
 	var all []check
 	if len(u.items) > 1 {
 		for _, item := range u.items {
-			c := check{text: item.TestText, argv: item.TestCmd, workDir: r.item(item.ID).WorkDir, item: item.ID}
+			own := r.item(item.ID)
+			c := check{text: item.TestText, argv: own.TestCmd.Words(), workDir: own.WorkDir, item: item.ID}
 			if !slices.ContainsFunc(all, func(o check) bool { return slices.Equal(o.argv, c.argv) && o.workDir == c.workDir }) {
 				all = append(all, c)
 			}

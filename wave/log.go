@@ -53,9 +53,9 @@ func (l *itemLog) Close() {
 	}
 }
 
-// redact takes secrets out of text that goes into events.
-func (r *run) redact(text string) string {
-	if redactor := r.s.config.Redactor; redactor != nil {
+// redact takes secrets out of a text.
+func (s *Scheduler) redact(text string) string {
+	if redactor := s.config.Redactor; redactor != nil {
 		return string(redactor.Bytes([]byte(text)))
 	}
 	return text

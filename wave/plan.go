@@ -157,7 +157,7 @@ func (s *Scheduler) planned(ctx context.Context, t *target, items []tracker.Item
 		Dirty: t.dirty, RedBase: s.config.AllowRedBase, Review: s.config.Reviewer != nil, Approve: s.config.Approver != nil}
 	for _, item := range items {
 		plan.Items = append(plan.Items, journal.Item{ID: item.ID, Slug: item.Slug, Title: item.Title, Fingerprint: item.Fingerprint(),
-			TestCmd: item.TestCmd.Words(), TestText: commandText(item.TestCmd), Model: s.model(item), Claim: claims[item.ID],
+			TestText: commandText(item.TestCmd), Model: s.model(item), Claim: claims[item.ID],
 			Attempts: item.Attempts})
 	}
 	return plan, nil

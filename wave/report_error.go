@@ -12,6 +12,7 @@ func failedReport(id string, s *Scheduler, err error) Report {
 	report := NewReport(journal.New(id))
 	report.StartedAt, report.Driver = s.config.Clock().UTC(), s.config.Driver.Info().Name
 	report.Outcome, report.Error = journal.ErrorOutcome, Explain(err)
+	report.Error.Message = s.redact(report.Error.Message)
 	return report
 }
 

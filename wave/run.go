@@ -153,6 +153,6 @@ func (r *run) stopCause(cause error) *journal.Stopped {
 // broken reports a wave that the engine itself could not carry on; it stays open and can be resumed.
 func (r *run) broken(err error) (Report, error) {
 	report := NewReport(r.journal.Wave())
-	report.Outcome, report.Error = journal.ErrorOutcome, &ReportError{Code: "internal", Message: err.Error()}
+	report.Outcome, report.Error = journal.ErrorOutcome, &ReportError{Code: "internal", Message: r.s.redact(err.Error())}
 	return report, errors.Join(err, r.writeReport(report))
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"aesop/internal/git"
 	"aesop/internal/testrun"
@@ -16,9 +17,9 @@ import (
 
 // verify tests the item's newest commit, in a clean checkout that no agent has seen.
 func (r *run) verify(ctx context.Context, item *journal.ItemState) error {
-	attempt := item.Last()
-	test, err := r.test(ctx, testing{name: "verify-" + attempt.ID, item: item.ID, commit: attempt.Ended.Commit, argv: item.TestCmd,
-		text: item.TestText, workDir: r.item(item.ID).WorkDir, seed: r.cacheOf(item.ID)})
+	attempt, own := item.Last(), r.item(item.ID)
+	test, err := r.test(ctx, testing{name: "verify-" + attempt.ID, item: item.ID, commit: attempt.Ended.Commit, argv: own.TestCmd.Words(),
+		text: item.TestText, workDir: own.WorkDir, seed: r.cacheOf(item.ID)})
 	if err != nil {
 		return err
 	}
@@ -31,8 +32,9 @@ func (r *run) verify(ctx context.Context, item *journal.ItemState) error {
 
 // testItemOnBase runs the item's test before any change, for the first prompt, and to fill a cache that no agent can reach.
 func (r *run) testItemOnBase(ctx context.Context, item *journal.ItemState) error {
-	test, err := r.test(ctx, testing{name: "base", item: item.ID, commit: r.target.base, argv: item.TestCmd, text: item.TestText,
-		workDir: r.item(item.ID).WorkDir, seed: r.baseCache(), keep: r.cacheOf(item.ID)})
+	own := r.item(item.ID)
+	test, err := r.test(ctx, testing{name: "base", item: item.ID, commit: r.target.base, argv: own.TestCmd.Words(), text: item.TestText,
+		workDir: own.WorkDir, seed: r.baseCache(), keep: r.cacheOf(item.ID)})
 	if err != nil {
 		return err
 	}
@@ -103,8 +105,8 @@ func (r *run) test(ctx context.Context, t testing) (journal.Test, error) {
 	if err != nil {
 		return journal.Test{}, err
 	}
-	test := journal.Test{Passed: outcome.Passed(), Exit: outcome.Exit, TimedOut: outcome.TimedOut, Stdout: r.redact(outcome.Stdout),
-		Stderr: r.redact(outcome.Stderr), DurationMs: outcome.Duration.Milliseconds(), Confinement: outcome.Confinement}
+	test := journal.Test{Passed: outcome.Passed(), Exit: outcome.Exit, TimedOut: outcome.TimedOut, Stdout: r.s.redact(outcome.Stdout),
+		Stderr: r.s.redact(outcome.Stderr), Reason: unended(outcome), DurationMs: outcome.Duration.Milliseconds(), Confinement: outcome.Confinement}
 	if err := r.unchanged(ctx, &test, t.commit, dir); err != nil {
 		return journal.Test{}, err
 	}
@@ -117,6 +119,17 @@ func (r *run) test(ctx context.Context, t testing) (journal.Test, error) {
 		}
 	}
 	return test, nil
+}
+
+// unended says why a command did not end by itself; its output need not.
+func unended(o testrun.Outcome) string {
+	switch {
+	case o.TimedOut:
+		return fmt.Sprintf("stopped after %s, its time limit", o.Duration.Round(time.Millisecond))
+	case o.Signal != "":
+		return "ended by " + o.Signal
+	}
+	return ""
 }
 
 // unchanged fails a test that rewrote the files it was to test: what passed then is not the commit.

@@ -28,6 +28,7 @@ type Spec struct {
 type Outcome struct {
 	Exit        *int // nil: it did not end by itself
 	TimedOut    bool
+	Signal      string // that ended it, such as SIGKILL, or ""
 	Stdout      string // tails
 	Stderr      string
 	Duration    time.Duration
@@ -65,7 +66,7 @@ func Run(ctx context.Context, s Spec) (Outcome, error) {
 		return Outcome{}, &StartError{Err: err}
 	}
 	outcome := Outcome{TimedOut: result.Reason == process.TimedOut, Stdout: string(result.Stdout.Text), Stderr: string(result.Stderr.Text),
-		Duration: result.Duration, Confinement: result.Confinement}
+		Signal: result.Signal, Duration: result.Duration, Confinement: result.Confinement}
 	if result.Reason == process.Cancelled {
 		return outcome, context.Cause(ctx)
 	}

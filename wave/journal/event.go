@@ -46,17 +46,17 @@ type Resume struct {
 	Outcome Outcome `json:"outcome"`
 }
 
-// Item is one selected item. Its text is the tracker's; the fingerprint says whether it is still the same.
+// Item is one selected item, for people to read. What is run and prompted is the tracker's text, which is not redacted; the
+// fingerprint says whether it is still the same.
 type Item struct {
-	ID          string   `json:"id"`
-	Slug        string   `json:"slug"`
-	Title       string   `json:"title"`
-	Fingerprint string   `json:"fingerprint"`
-	TestCmd     []string `json:"testCmd"`
-	TestText    string   `json:"testText"` // as people wrote it
-	Model       string   `json:"model,omitempty"`
-	Claim       string   `json:"claim"` // attempt id of the claim's token
-	Attempts    int      `json:"attempts"`
+	ID          string `json:"id"`
+	Slug        string `json:"slug"`
+	Title       string `json:"title"`
+	Fingerprint string `json:"fingerprint"`
+	TestText    string `json:"testText"` // as people wrote it
+	Model       string `json:"model,omitempty"`
+	Claim       string `json:"claim"` // attempt id of the claim's token
+	Attempts    int    `json:"attempts"`
 }
 
 // Skipped is an item that was not selected.
@@ -76,10 +76,9 @@ type Claimed struct {
 
 // Dropped takes an item out of the wave before any work: somebody else has it.
 type Dropped struct {
-	Item    string `json:"item"`
-	Reason  string `json:"reason"`
-	Detail  string `json:"detail"`
-	Skipped bool   `json:"skipped"`
+	Item   string `json:"item"`
+	Reason string `json:"reason"`
+	Detail string `json:"detail"`
 }
 
 // BaseTested is the run of the configured verify command on the base.
@@ -97,7 +96,7 @@ type Test struct {
 	Stderr      string `json:"stderr,omitempty"`
 	DurationMs  int64  `json:"durationMs"`
 	Confinement string `json:"confinement"`
-	Reason      string `json:"reason,omitempty"` // why it counts as failed although it exited 0
+	Reason      string `json:"reason,omitempty"` // why it counts as failed, where exit code and output do not say it
 }
 
 // ItemBaseTested is the run of an item's test on the base, before its first dispatch.
@@ -255,7 +254,6 @@ type Resumed struct {
 // Ended is the end of the wave.
 type Ended struct {
 	Outcome Outcome `json:"outcome"`
-	Error   string  `json:"error,omitempty"`
 }
 
 func (Planned) Type() string        { return "planned" }

@@ -39,7 +39,7 @@ type Config struct {
 	Store   statestore.Store
 	Place   string              // names the state that runs the wave; Open finds waves by it
 	Observe func(*Wave, Event)  // called after each event is durable, with a copy; nil: nobody
-	Redact  func([]byte) []byte // what may leave the process of an event's JSON; nil: all
+	Redact  func([]byte) []byte // what store, fold and Observe may have of an event's JSON; nil: all
 }
 
 // Create makes the journal of a new wave. Nothing is stored before the first Append.
@@ -97,6 +97,10 @@ func (j *Journal) Item(id string) *ItemState { return j.Wave().Items[id] }
 // Append stores events, and with them what along writes in the same transaction. Events that are not Durable wait, when they
 // come alone, for the next that is; the fold has them at once. along may be nil. After an error none of it happened.
 func (j *Journal) Append(ctx context.Context, along func(statestore.Tx) error, events ...Event) error {
+	events, err := j.redacted(events)
+	if err != nil {
+		return err
+	}
 	j.appending.Lock()
 	defer j.appending.Unlock()
 	if along == nil && !slices.ContainsFunc(events, Durable) {
@@ -143,6 +147,25 @@ func (j *Journal) Append(ctx context.Context, along func(statestore.Tx) error, e
 	return nil
 }
 
+// redacted are events as they may leave the process. The fold gets nothing else, so that what is made of it, now or after a
+// resume, is the same and needs no second look.
+func (j *Journal) redacted(events []Event) ([]Event, error) {
+	if j.redact == nil {
+		return events, nil
+	}
+	clean := make([]Event, len(events))
+	for i, e := range events {
+		data, err := json.Marshal(e)
+		if err != nil {
+			return nil, fmt.Errorf("event %s: %w", e.Type(), err)
+		}
+		if clean[i], err = decode(e.Type(), j.redact(data)); err != nil {
+			return nil, err
+		}
+	}
+	return clean, nil
+}
+
 // apply is the fold with more events.
 func (j *Journal) apply(at time.Time, events []Event) (*Wave, error) {
 	next := j.Wave()
@@ -166,9 +189,6 @@ func (j *Journal) entries(events []Event) ([]statestore.Entry, error) {
 		data, err := json.Marshal(e)
 		if err != nil {
 			return nil, fmt.Errorf("event %s: %w", e.Type(), err)
-		}
-		if j.redact != nil {
-			data = j.redact(data)
 		}
 		entries = append(entries, statestore.Entry{Type: e.Type(), Data: data})
 	}
