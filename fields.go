@@ -187,19 +187,28 @@ func list(name string, at func(*Settings) *[]string) field {
 	}, func(v []string) any { return append([]string{}, v...) })
 }
 
-// commandLine is a line for sh -c or, in the file, an argument vector.
+// commandLine is a line for sh -c or, in the file, an argument vector. One that is only blanks would pass whatever it is to test.
 func commandLine(name string, at func(*Settings) *tracker.Command) field {
+	parse := func(t string) (tracker.Command, error) {
+		if t != "" && strings.TrimSpace(t) == "" {
+			return tracker.Command{}, fmt.Errorf("names no program")
+		}
+		return tracker.Command{Shell: t}, nil
+	}
 	return newField(name, at, func(n document.Node) (tracker.Command, error) {
 		if n.Kind() == "array" {
 			argv, err := n.Strings()
-			if err == nil && (len(argv) == 0 || argv[0] == "") {
+			if err == nil && (len(argv) == 0 || strings.TrimSpace(argv[0]) == "") {
 				err = n.Errorf("shape", "names no program")
 			}
 			return tracker.Command{Argv: argv}, err
 		}
 		line, err := n.Text()
-		return tracker.Command{Shell: line}, err
-	}, func(t string) (tracker.Command, error) { return tracker.Command{Shell: t}, nil }, func(v tracker.Command) any {
+		if err != nil {
+			return tracker.Command{}, err
+		}
+		return inFile(n, line, parse)
+	}, parse, func(v tracker.Command) any {
 		switch {
 		case v.Shell != "":
 			return v.Shell

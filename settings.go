@@ -155,8 +155,7 @@ func (s *Settings) readFile(from Sources, source map[string]string) error {
 		}
 		source[m.Name] = "file"
 	}
-	s.resolve(filepath.Dir(from.File), source)
-	return nil
+	return s.resolve(from.File, source)
 }
 
 func checkVersion(n document.Node) error {
@@ -171,12 +170,17 @@ func checkVersion(n document.Node) error {
 }
 
 // resolve makes paths of the file relative to its folder.
-func (s *Settings) resolve(dir string, source map[string]string) {
+func (s *Settings) resolve(file string, source map[string]string) error {
+	file, err := filepath.Abs(file)
+	if err != nil {
+		return err
+	}
 	for name, path := range map[string]*string{"tracker": &s.Tracker, "state": &s.State} {
 		if source[name] == "file" && *path != "" && !filepath.IsAbs(*path) {
-			*path = filepath.Join(dir, *path)
+			*path = filepath.Join(filepath.Dir(file), *path)
 		}
 	}
+	return nil
 }
 
 // supported refuses keys whose part is not in this version: a limit that is not kept is worse than none.
