@@ -91,7 +91,7 @@ func (s *Scheduler) journalConfig() journal.Config {
 	if observers := s.config.Observers; len(observers) > 0 {
 		c.Observe = func(w *journal.Wave, e journal.Event) {
 			for _, o := range observers {
-				o.Observe(w, e)
+				o.Observe(w.Clone(), e) // none can spoil another's
 			}
 		}
 	}
