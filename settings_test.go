@@ -31,34 +31,36 @@ type key struct {
 	badText                                 string // as flag or variable; "": every text is good
 }
 
-var keys = []key{
-	textKey("tracker", "AESOP_TRACKER", `"tracker.json"`, func(s aesop.Settings) any { return s.Tracker }),
-	textKey("state", "AESOP_STATE", "null", func(s aesop.Settings) any { return s.State }),
-	textKey("store", "AESOP_STORE", "null", func(s aesop.Settings) any { return s.Store }),
-	textKey("remote", "AESOP_REMOTE", "null", func(s aesop.Settings) any { return s.Remote }),
-	textKey("base", "AESOP_BASE", "null", func(s aesop.Settings) any { return s.Base }),
-	{"ship", "AESOP_SHIP", `"local"`, "push", "local", func(s aesop.Settings) any { return s.Ship }, "local", "push", "local", "", `"push"`,
-		`"merge"`, `is "merge", must be one of push, local`, "merge"},
-	textKey("driver", "AESOP_DRIVER", "null", func(s aesop.Settings) any { return s.Driver }),
-	textKey("model", "AESOP_MODEL", "null", func(s aesop.Settings) any { return s.Model }),
-	textKey("agentCmd", "AESOP_AGENT_CMD", "null", func(s aesop.Settings) any { return s.AgentCmd }),
-	{"verify", "AESOP_VERIFY", `["go", "test"]`, "make", "make check", func(s aesop.Settings) any { return s.Verify }, tracker.Command{Argv: []string{"go", "test"}},
-		tracker.Command{Shell: "make"}, tracker.Command{Shell: "make check"}, tracker.Command{}, "null", `" "`, "names no program", "\t"},
-	listKey("prepare", "AESOP_PREPARE", func(s aesop.Settings) any { return s.Prepare }),
-	listKey("carry", "AESOP_CARRY", func(s aesop.Settings) any { return s.Carry }),
-	listKey("passEnv", "AESOP_PASS_ENV", func(s aesop.Settings) any { return s.PassEnv }),
-	numberKey("maxItems", "AESOP_MAX_ITEMS", "5", func(s aesop.Settings) any { return s.MaxItems }),
-	numberKey("parallel", "AESOP_PARALLEL", "4", func(s aesop.Settings) any { return s.Parallel }),
-	durationKey("agentTimeout", "AESOP_AGENT_TIMEOUT", `"30m"`, func(s aesop.Settings) any { return s.AgentTimeout }),
-	durationKey("idleTimeout", "AESOP_IDLE_TIMEOUT", `"10m"`, func(s aesop.Settings) any { return s.IdleTimeout }),
-	durationKey("testTimeout", "AESOP_TEST_TIMEOUT", `"10m"`, func(s aesop.Settings) any { return s.TestTimeout }),
-	durationKey("lease", "AESOP_LEASE", `"15m"`, func(s aesop.Settings) any { return s.Lease }),
-	numberKey("maxAttempts", "AESOP_MAX_ATTEMPTS", "3", func(s aesop.Settings) any { return s.MaxAttempts }),
-	truthKey("allowRedBase", "AESOP_ALLOW_RED_BASE", func(s aesop.Settings) any { return s.AllowRedBase }),
-	listKey("protectedBranches", "AESOP_PROTECTED_BRANCHES", func(s aesop.Settings) any { return s.ProtectedBranches }),
-	truthKey("supervise", "AESOP_SUPERVISE", func(s aesop.Settings) any { return s.Supervise }),
-	objectKey("limits", "AESOP_LIMITS", func(s aesop.Settings) any { return s.Limits }),
-	objectKey("policy", "AESOP_POLICY", func(s aesop.Settings) any { return s.Policy }),
+func keys() []key {
+	return []key{
+		textKey("tracker", "AESOP_TRACKER", `"tracker.json"`, func(s aesop.Settings) any { return s.Tracker }),
+		textKey("state", "AESOP_STATE", "null", func(s aesop.Settings) any { return s.State }),
+		textKey("store", "AESOP_STORE", "null", func(s aesop.Settings) any { return s.Store }),
+		textKey("remote", "AESOP_REMOTE", "null", func(s aesop.Settings) any { return s.Remote }),
+		textKey("base", "AESOP_BASE", "null", func(s aesop.Settings) any { return s.Base }),
+		{"ship", "AESOP_SHIP", `"local"`, "push", "local", func(s aesop.Settings) any { return s.Ship }, "local", "push", "local", "", `"push"`,
+			`"merge"`, `is "merge", must be one of push, local`, "merge"},
+		textKey("driver", "AESOP_DRIVER", "null", func(s aesop.Settings) any { return s.Driver }),
+		textKey("model", "AESOP_MODEL", "null", func(s aesop.Settings) any { return s.Model }),
+		textKey("agentCmd", "AESOP_AGENT_CMD", "null", func(s aesop.Settings) any { return s.AgentCmd }),
+		{"verify", "AESOP_VERIFY", `["go", "test"]`, "make", "make check", func(s aesop.Settings) any { return s.Verify },
+			tracker.Command{Argv: []string{"go", "test"}}, tracker.Command{Shell: "make"}, tracker.Command{Shell: "make check"}, tracker.Command{}, "null", `" "`, "names no program", "\t"},
+		listKey("prepare", "AESOP_PREPARE", func(s aesop.Settings) any { return s.Prepare }),
+		listKey("carry", "AESOP_CARRY", func(s aesop.Settings) any { return s.Carry }),
+		listKey("passEnv", "AESOP_PASS_ENV", func(s aesop.Settings) any { return s.PassEnv }),
+		numberKey("maxItems", "AESOP_MAX_ITEMS", "5", func(s aesop.Settings) any { return s.MaxItems }),
+		numberKey("parallel", "AESOP_PARALLEL", "4", func(s aesop.Settings) any { return s.Parallel }),
+		durationKey("agentTimeout", "AESOP_AGENT_TIMEOUT", `"30m"`, func(s aesop.Settings) any { return s.AgentTimeout }),
+		durationKey("idleTimeout", "AESOP_IDLE_TIMEOUT", `"10m"`, func(s aesop.Settings) any { return s.IdleTimeout }),
+		durationKey("testTimeout", "AESOP_TEST_TIMEOUT", `"10m"`, func(s aesop.Settings) any { return s.TestTimeout }),
+		durationKey("lease", "AESOP_LEASE", `"15m"`, func(s aesop.Settings) any { return s.Lease }),
+		numberKey("maxAttempts", "AESOP_MAX_ATTEMPTS", "3", func(s aesop.Settings) any { return s.MaxAttempts }),
+		truthKey("allowRedBase", "AESOP_ALLOW_RED_BASE", func(s aesop.Settings) any { return s.AllowRedBase }),
+		listKey("protectedBranches", "AESOP_PROTECTED_BRANCHES", func(s aesop.Settings) any { return s.ProtectedBranches }),
+		truthKey("supervise", "AESOP_SUPERVISE", func(s aesop.Settings) any { return s.Supervise }),
+		objectKey("limits", "AESOP_LIMITS", func(s aesop.Settings) any { return s.Limits }),
+		objectKey("policy", "AESOP_POLICY", func(s aesop.Settings) any { return s.Policy }),
+	}
 }
 
 func textKey(name, variable, shown string, get func(aesop.Settings) any) key {
@@ -120,10 +122,10 @@ func TestEverySettingIsInTheTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if fields := reflect.TypeFor[aesop.Settings]().NumField(); len(rows) != len(keys) || len(keys) != fields {
-		t.Fatalf("%d rows, %d keys in the test, %d fields", len(rows), len(keys), fields)
+	if fields := reflect.TypeFor[aesop.Settings]().NumField(); len(rows) != len(keys()) || len(keys()) != fields {
+		t.Fatalf("%d rows, %d keys in the test, %d fields", len(rows), len(keys()), fields)
 	}
-	for i, k := range keys {
+	for i, k := range keys() {
 		if rows[i].Key != k.name || aesop.EnvironmentName(k.name) != k.variable {
 			t.Errorf("row %d is %s with %s, want %s with %s", i, rows[i].Key, aesop.EnvironmentName(rows[i].Key), k.name, k.variable)
 		}
@@ -132,7 +134,7 @@ func TestEverySettingIsInTheTable(t *testing.T) {
 
 // TestPrecedence: each key, by every combination of the sources that can set it.
 func TestPrecedence(t *testing.T) {
-	for _, k := range keys {
+	for _, k := range keys() {
 		for mask := range 8 {
 			file, environment, flags := "", map[string]string{}, map[string]string{}
 			want, source := k.standard, "default"
@@ -169,7 +171,7 @@ func TestPrecedence(t *testing.T) {
 }
 
 func TestRowsShowTheValue(t *testing.T) {
-	for _, k := range keys {
+	for _, k := range keys() {
 		_, rows, err := aesop.LoadSettings(aesop.Sources{})
 		if err != nil {
 			t.Fatal(err)
@@ -201,7 +203,7 @@ func jsonText(t *testing.T, v any) string {
 }
 
 func TestTypesAreChecked(t *testing.T) {
-	for _, k := range keys {
+	for _, k := range keys() {
 		_, _, err := aesop.LoadSettings(sources("{\n  \"schemaVersion\": 1,\n  \""+k.name+"\": "+k.bad+"\n}", nil, nil))
 		if want := "/conf/aesop.json:3: " + k.name + ": " + k.complaint; err == nil || err.Error() != want {
 			t.Errorf("file: error is %v, want %s", err, want)
@@ -344,8 +346,8 @@ func TestPathsOfTheFileAreRelativeToIt(t *testing.T) {
 
 func TestSettingsThatAreNotCarriedOutAreRefused(t *testing.T) {
 	for _, name := range []string{"store", "ship", "prepare", "carry", "supervise", "limits", "policy"} {
-		k := keys[0]
-		for _, k = range keys {
+		var k key
+		for _, k = range keys() {
 			if k.name == name {
 				break
 			}

@@ -164,8 +164,8 @@ func (w *work) failure(ctx context.Context) (*driver.Failure, error) {
 	if test == nil || test.Passed {
 		return nil, nil
 	}
-	return &driver.Failure{Step: step, Command: commandText(w.text.TestCmd), ExitCode: test.Exit, TimedOut: test.TimedOut, Stdout: test.Stdout, Stderr: test.Stderr,
-		Diff: diff, Reason: test.Reason}, nil
+	return &driver.Failure{Step: step, Command: commandText(w.text.TestCmd), ExitCode: test.Exit, TimedOut: test.TimedOut,
+		Stdout: test.Stdout, Stderr: test.Stderr, Diff: diff, Reason: test.Reason}, nil
 }
 
 // runDriver runs the driver and turns a panic into a failure of this attempt.

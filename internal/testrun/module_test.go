@@ -39,7 +39,8 @@ func TestModuleWithADependencyPassesOffline(t *testing.T) {
 	}
 	write("go.mod", "module m\n\ngo 1.26\n\nrequire "+module+" "+version+"\n")
 	write("go.sum", strings.Join(sums, ""))
-	write("m_test.go", "package m\n\nimport (\n\t\"testing\"\n\n\t\"github.com/google/go-cmp/cmp\"\n)\n\nfunc Test(t *testing.T) {\n\tif d := cmp.Diff(1, 1); d != \"\" {\n\t\tt.Error(d)\n\t}\n}\n")
+	write("m_test.go", "package m\n\nimport (\n\t\"testing\"\n\n\t\""+module+"/cmp\"\n)\n\n"+
+		"func Test(t *testing.T) {\n\tif d := cmp.Diff(1, 1); d != \"\" {\n\t\tt.Error(d)\n\t}\n}\n")
 	test := func() testrun.Outcome {
 		private := filepath.Join(t.TempDir(), "private")
 		lookup := func(name string) (string, bool) {

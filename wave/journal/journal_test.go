@@ -23,8 +23,8 @@ func pointer[T any](v T) *T { return &v }
 
 // planned is the plan of a wave with the items a and b.
 func planned() journal.Planned {
-	return journal.Planned{Driver: "script", Tier: 2, Repairs: 3, Repo: "/repo", Remote: "origin", Branch: "main", Base: "b0", Prompt: "p-1", Who: "Tester",
-		Email: "tester@example.com", Dirty: []string{"x"}, RedBase: true, Review: true, Approve: true,
+	return journal.Planned{Driver: "script", Tier: 2, Repairs: 3, Repo: "/repo", Remote: "origin", Branch: "main", Base: "b0", Prompt: "p-1",
+		Who: "Tester", Email: "tester@example.com", Dirty: []string{"x"}, RedBase: true, Review: true, Approve: true,
 		Items: []journal.Item{
 			{ID: "a", Slug: "sa", Title: "A", Fingerprint: "f", TestText: "make", Model: "m", Claim: "c1", Attempts: 1},
 			{ID: "b", Slug: "sb", Title: "B", Fingerprint: "g", TestText: "make", Model: "m", Claim: "c2", Attempts: 2}},
@@ -44,8 +44,8 @@ func history() []journal.Event {
 		journal.Claimed{Items: []string{"a"}, Recorded: map[string]string{"a": "s0"}},
 		journal.ItemBaseTested{Item: "a", Test: test},
 		journal.AttemptStarted{Item: "a", Attempt: "t1", Round: 1, Model: "m"},
-		journal.AttemptEnded{Item: "a", Attempt: "t1", Outcome: journal.OutcomeBuilt, Class: "crashed", Reason: "r", Usage: usage, DurationMs: 7, Commit: "c", Tree: "t",
-			Tail: "end", Exit: pointer(3), Session: "s", Confinement: "none", Parked: "trees/x"},
+		journal.AttemptEnded{Item: "a", Attempt: "t1", Outcome: journal.OutcomeBuilt, Class: "crashed", Reason: "r", Usage: usage, DurationMs: 7,
+			Commit: "c", Tree: "t", Tail: "end", Exit: pointer(3), Session: "s", Confinement: "none", Parked: "trees/x"},
 		journal.Verified{Item: "a", Attempt: "t1", Commit: "c", Test: test},
 		journal.Judged{Item: "a", Seat: journal.SeatReview, OK: true, Reason: "fine"},
 		journal.Integrated{Tip: "c", Items: []string{"a"}, Verified: true},
@@ -53,7 +53,8 @@ func history() []journal.Event {
 		journal.PushFailed{Error: "push_refused", Detail: "no"},
 		journal.Stopped{Outcome: journal.Halted, Reason: "lunch"},
 		journal.Resumed{Claims: map[string]string{"a": "c3"}, Recorded: map[string]string{"a": "s1"}},
-		journal.ItemEnded{Item: "a", State: journal.StateParked, Reason: "r", Counted: true, Failure: &journal.Failure{Step: "ship", Command: "git push", Exit: pointer(1), Tail: "t"}},
+		journal.ItemEnded{Item: "a", State: journal.StateParked, Reason: "r", Counted: true,
+			Failure: &journal.Failure{Step: "ship", Command: "git push", Exit: pointer(1), Tail: "t"}},
 		journal.Shipped{Branch: "aesop/w", Tip: "c", Items: map[string]string{"a": "c"}, DurationMs: 9},
 		journal.Adopted{Item: "a", Commit: "c9", Branch: "aesop/w9", Wave: "w9"},
 		journal.Settled{Items: []string{"a"}},
@@ -186,10 +187,11 @@ func TestFoldOfTheHistory(t *testing.T) {
 	}
 	a := w.Items["a"]
 	for what, ok := range map[string]bool{
-		"start":          w.StartedAt.Equal(start) && w.Plan.Driver == "script",
-		"base":           w.Base != nil && w.Base.Command == "make",
-		"gate":           len(w.Gates) == 1 && w.Gates[0].Verdict == "go",
-		"dropped":        w.Items["b"] == nil && slices.Equal(w.Order, []string{"a"}) && len(w.Skipped) == 2 && w.Skipped[1] == journal.Skipped{ID: "b", Slug: "sb", Reason: "claimed", Detail: "by another"},
+		"start": w.StartedAt.Equal(start) && w.Plan.Driver == "script",
+		"base":  w.Base != nil && w.Base.Command == "make",
+		"gate":  len(w.Gates) == 1 && w.Gates[0].Verdict == "go",
+		"dropped": w.Items["b"] == nil && slices.Equal(w.Order, []string{"a"}) && len(w.Skipped) == 2 &&
+			w.Skipped[1] == journal.Skipped{ID: "b", Slug: "sb", Reason: "claimed", Detail: "by another"},
 		"claim":          a.Claimed && a.Claim == "c3" && a.Recorded == "s1",
 		"base of item":   a.BaseTest != nil,
 		"attempt":        len(a.Attempts) == 1 && a.Last().ID == "t1" && a.Last().StartedAt.Equal(start.Add(6*time.Second)) && a.Last().Ended.Commit == "c",
@@ -314,7 +316,8 @@ func TestUnknownThings(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := journal.Load(t.Context(), journal.Config{Store: store}, id); err == nil || !strings.Contains(err.Error(), tt.says) || !strings.Contains(err.Error(), id) {
+		if _, err := journal.Load(t.Context(), journal.Config{Store: store}, id); err == nil ||
+			!strings.Contains(err.Error(), tt.says) || !strings.Contains(err.Error(), id) {
 			t.Errorf("%s: error is %v", name, err)
 		}
 	}
