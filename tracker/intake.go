@@ -15,6 +15,9 @@ type IntakeOptions struct {
 	Now         time.Time // leases are judged by it
 	Max         int       // of items; 0: no limit
 	MaxAttempts int       // an item with as many attempts is exhausted; 0: no limit
+	// Exclude says which items are not to be taken by this wave, for reasons of the caller's; nil: none. They occupy their paths, and
+	// others can depend on them, all the same.
+	Exclude func(id string) bool
 	// InBase says whether a commit is an ancestor of the wave's base. An error counts as no. Nil: nothing is in the base.
 	InBase func(commit string) (bool, error)
 }
@@ -123,7 +126,7 @@ func (in *intake) busy(item Item) string {
 }
 
 func (in *intake) consider(item Item) {
-	if item.Status == Done || item.Status == Failed || item.Status == Blocked {
+	if item.Status == Done || item.Status == Failed || item.Status == Blocked || in.Exclude != nil && in.Exclude(item.ID) {
 		return
 	}
 	if item.Defect != nil && in.busy(item) == "" {

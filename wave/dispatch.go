@@ -189,7 +189,7 @@ func (w *work) harvest(ctx context.Context, end journal.AttemptEnded) journal.At
 	if err != nil {
 		return w.unread(end, err)
 	}
-	changes, violations, err := tree.Fence(ctx, w.dir, entries, owns, nil)
+	changes, violations, err := tree.Fence(ctx, w.dir, entries, owns)
 	switch {
 	case err != nil:
 		return w.unread(end, err)

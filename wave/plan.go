@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"aesop/tracker"
@@ -87,9 +86,9 @@ func (s *Scheduler) choose(ctx context.Context, t *target, exclude map[string]bo
 	if err := s.oneRepository(backlog); err != nil {
 		return tracker.Selection{}, err
 	}
-	backlog.Items = slices.DeleteFunc(slices.Clone(backlog.Items), func(i tracker.Item) bool { return exclude[i.ID] })
 	var asking error
 	chosen := tracker.Intake(backlog, tracker.IntakeOptions{Now: s.config.Clock(), Max: s.config.MaxItems, MaxAttempts: s.config.MaxAttempts,
+		Exclude: func(id string) bool { return exclude[id] },
 		InBase: func(commit string) (bool, error) {
 			in, err := t.engine.IsAncestor(ctx, commit, t.base)
 			if err != nil {

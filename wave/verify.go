@@ -141,7 +141,7 @@ func (r *run) unchanged(ctx context.Context, test *journal.Test, commit git.SHA,
 	if err != nil {
 		return err
 	}
-	modified, err := tree.Modified(ctx, dir, entries, nil)
+	modified, err := tree.Modified(ctx, dir, entries)
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ type Engine struct {
 	program Program
 	user    *User
 	format  string // sha1 or sha256
-	lock    string // file that serialises what moves refs
+	lock    string // file that serialises fetches, and what must not happen beside one
 	Dir     string // absolute
 }
 
@@ -111,12 +111,9 @@ func (e *Engine) Has(ctx context.Context, commit SHA) (bool, error) {
 	if commit == "" {
 		return false, nil
 	}
-	_, err := e.run(ctx, "cat-file", "-e", commit+"^{commit}")
-	var failed *Error
-	if errors.As(err, &failed) {
-		return false, nil
-	}
-	return err == nil, err
+	// For what is missing, the batch form answers in words; every failure of git itself stays one.
+	out, err := e.input(ctx, []byte(commit+"\n"), "cat-file", "--batch-check=%(objecttype)")
+	return strings.TrimSpace(string(out)) == "commit", err
 }
 
 // Fetch brings the given commit of the remote here, with the user's own credentials, without writing to the user's repository.

@@ -18,8 +18,6 @@ type Remote struct {
 	push string // where pushes go
 	// Mark marks the processes that talk to the remote, so that a later run can end what an earlier one left behind.
 	Mark string
-	// Timeout bounds one conversation; 0 means ten minutes.
-	Timeout time.Duration
 }
 
 // Remote names a remote of the repository.
@@ -105,13 +103,9 @@ func (r *Remote) Push(ctx context.Context, from string, updates []Update) error 
 // talk runs a git command that may use the network, as a process tree that can be killed.
 func (r *Remote) talk(ctx context.Context, env []string, args ...string) ([]byte, error) {
 	var stdout capped
-	timeout := r.Timeout
-	if timeout == 0 {
-		timeout = 10 * time.Minute
-	}
 	result, err := process.Run(ctx, process.Command{
 		Argv: append([]string{r.user.program.path}, args...), Dir: r.user.Root, Env: r.user.env(env...),
-		Stdout: &stdout, Mark: r.Mark, Timeout: timeout,
+		Stdout: &stdout, Mark: r.Mark, Timeout: patience,
 	})
 	if err != nil {
 		return nil, err
@@ -122,22 +116,30 @@ func (r *Remote) talk(ctx context.Context, env []string, args ...string) ([]byte
 		case process.Cancelled:
 			e.Code, e.Err = -1, context.Cause(ctx)
 		case process.TimedOut:
-			e.Code, e.Err = -1, fmt.Errorf("no answer within %v", timeout)
+			e.Code, e.Err = -1, fmt.Errorf("no answer within %v", patience)
 		}
 		return stdout.data, e
+	}
+	if stdout.over {
+		return nil, &Error{Args: args, Code: -1, Err: fmt.Errorf("more than %d bytes of output", maxListing)}
 	}
 	return stdout.data, nil
 }
 
+// patience bounds one conversation with a remote.
+const patience = 10 * time.Minute
+
 // capped keeps what a remote lists, up to a bound that no real list reaches.
-type capped struct{ data []byte }
+type capped struct {
+	data []byte
+	over bool // there was more
+}
 
 const maxListing = 256 << 20
 
 func (c *capped) Write(p []byte) (int, error) {
-	if len(c.data)+len(p) > maxListing {
-		return 0, fmt.Errorf("more than %d bytes of output", maxListing)
+	if c.over = c.over || len(c.data)+len(p) > maxListing; !c.over {
+		c.data = append(c.data, p...)
 	}
-	c.data = append(c.data, p...)
 	return len(p), nil
 }

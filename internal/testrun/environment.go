@@ -21,11 +21,22 @@ var toolchains = []struct{ name, below string }{
 func Base(lookup func(string) (string, bool), pass []string) []string {
 	var env []string
 	for _, name := range slices.Concat(always, pass) {
-		if value, ok := lookup(name); ok {
-			env = append(env, name+"="+value)
+		value, ok := lookup(name)
+		if !ok {
+			continue
 		}
+		if name == "PATH" {
+			value = absolute(value)
+		}
+		env = append(env, name+"="+value)
 	}
 	return env
+}
+
+// absolute keeps the entries of a PATH that mean the same everywhere: another would find programs in the tree of an agent.
+func absolute(path string) string {
+	entries := slices.DeleteFunc(filepath.SplitList(path), func(entry string) bool { return !filepath.IsAbs(entry) })
+	return strings.Join(entries, string(filepath.ListSeparator))
 }
 
 // Environment is the whole environment of a test whose home, caches and temporary files are below private. The variables come

@@ -4,11 +4,11 @@ package testrun
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"aesop/driver/process"
@@ -88,7 +88,7 @@ func (e *DirectoryError) Error() string {
 
 func (e *DirectoryError) Unwrap() error {
 	if e.Err == nil {
-		return errors.ErrUnsupported
+		return syscall.ENOTDIR
 	}
 	return e.Err
 }

@@ -41,9 +41,9 @@ func (v Violation) String() string {
 }
 
 // Fence compares the folder dir with the files of the commit that was checked out there. It returns what changed, with the
-// very bytes that it read, and every reason why that may not be committed. Paths for which ignore is true are not looked at.
-func Fence(ctx context.Context, dir string, base []git.Entry, owns tracker.Ownership, ignore func(path string) bool) ([]git.Change, []Violation, error) {
-	differing, err := scan(ctx, dir, base, ignore)
+// very bytes that it read, and every reason why that may not be committed.
+func Fence(ctx context.Context, dir string, base []git.Entry, owns tracker.Ownership) ([]git.Change, []Violation, error) {
+	differing, err := scan(ctx, dir, base)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -110,8 +110,8 @@ func twins(base []git.Entry, changes []git.Change) []Violation {
 
 // Modified lists the files of base that differ in dir, sorted: what a test run changed of what it was given. Files that are
 // new in dir are no concern here.
-func Modified(ctx context.Context, dir string, base []git.Entry, ignore func(string) bool) ([]string, error) {
-	differing, err := scan(ctx, dir, base, ignore)
+func Modified(ctx context.Context, dir string, base []git.Entry) ([]string, error) {
+	differing, err := scan(ctx, dir, base)
 	if err != nil {
 		return nil, err
 	}

@@ -142,7 +142,7 @@ func TestFence(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir, entries := folder(t)
 			tt.act(t, dir)
-			changes, violations, err := tree.Fence(t.Context(), dir, entries, owning(t, "owned/"), nil)
+			changes, violations, err := tree.Fence(t.Context(), dir, entries, owning(t, "owned/"))
 			must(t, err)
 			var got, refused []string
 			for _, c := range changes {
@@ -175,21 +175,33 @@ func TestFence(t *testing.T) {
 func TestFenceReturnsTheBytesItChecked(t *testing.T) {
 	dir, entries := folder(t)
 	write(t, dir, "owned/a.txt", "new\x00bytes")
-	changes, _, err := tree.Fence(t.Context(), dir, entries, owning(t, "owned/"), nil)
+	changes, _, err := tree.Fence(t.Context(), dir, entries, owning(t, "owned/"))
 	must(t, err)
 	if len(changes) != 1 || string(changes[0].Data) != "new\x00bytes" {
 		t.Errorf("changes: %+v", changes)
 	}
 }
 
-func TestFenceIgnoresWhatItIsToldTo(t *testing.T) {
+func TestHugeFilesAreRefusedNotRead(t *testing.T) {
 	dir, entries := folder(t)
-	write(t, dir, "carried/x", "x")
-	must(t, os.Remove(filepath.Join(dir, "other/b.txt")))
-	_, violations, err := tree.Fence(t.Context(), dir, entries, owning(t, "owned/"), func(path string) bool { return path == "carried" || path == "other/b.txt" })
+	must(t, os.Truncate(filepath.Join(dir, "owned/a.txt"), 4<<40))
+	write(t, dir, "owned/new.bin", "")
+	must(t, os.Truncate(filepath.Join(dir, "owned/new.bin"), 65<<20))
+	_, violations, err := tree.Fence(t.Context(), dir, entries, owning(t, "owned/"))
 	must(t, err)
-	if len(violations) > 0 {
+	if len(violations) != 2 || violations[0].Kind != tree.TooLarge || violations[1].Kind != tree.TooLarge {
 		t.Errorf("violations: %v", violations)
+	}
+}
+
+func TestLargeFileOfTheBaseMayStay(t *testing.T) {
+	dir, entries := folder(t)
+	write(t, dir, "large.bin", strings.Repeat("x", 65<<20))
+	entries = append(entries, git.Entry{Mode: "100644", Blob: blob(t, strings.Repeat("x", 65<<20)), Path: "large.bin"})
+	changes, violations, err := tree.Fence(t.Context(), dir, entries, owning(t, "owned/"))
+	must(t, err)
+	if len(changes)+len(violations) > 0 {
+		t.Errorf("%d changes, violations %v", len(changes), violations)
 	}
 }
 
@@ -197,7 +209,7 @@ func TestFenceEndsWithItsContext(t *testing.T) {
 	dir, entries := folder(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := tree.Fence(ctx, dir, entries, owning(t, "owned/"), nil); err == nil {
+	if _, _, err := tree.Fence(ctx, dir, entries, owning(t, "owned/")); err == nil {
 		t.Error("no error")
 	}
 }
@@ -210,7 +222,7 @@ func TestUnreadableFolderHidesNothing(t *testing.T) {
 	write(t, dir, "secret/x", "x")
 	must(t, os.Chmod(filepath.Join(dir, "secret"), 0))
 	t.Cleanup(func() { must(t, os.Chmod(filepath.Join(dir, "secret"), 0o755)) })
-	_, violations, err := tree.Fence(t.Context(), dir, entries, owning(t, "owned/"), nil)
+	_, violations, err := tree.Fence(t.Context(), dir, entries, owning(t, "owned/"))
 	must(t, err)
 	if len(violations) != 1 || !strings.HasPrefix(violations[0].Path, "secret") {
 		t.Errorf("violations: %v", violations)
@@ -222,7 +234,7 @@ func TestModifiedNamesOnlyWhatWasGiven(t *testing.T) {
 	write(t, dir, "kept.txt", "x")
 	write(t, dir, "new.txt", "x")
 	must(t, os.Remove(filepath.Join(dir, "other/b.txt")))
-	names, err := tree.Modified(t.Context(), dir, entries, nil)
+	names, err := tree.Modified(t.Context(), dir, entries)
 	must(t, err)
 	if want := []string{"kept.txt", "other/b.txt"}; !slices.Equal(names, want) {
 		t.Errorf("modified %q, want %q", names, want)

@@ -21,14 +21,11 @@ import (
 	"aesop/internal/git"
 )
 
-// Limits bound what is read.
-type Limits struct {
-	File  int64 // bytes of one changed file
-	Total int64 // bytes of all changed files
-}
-
-// defaultLimits are far above what a change by hand or agent has.
-var defaultLimits = Limits{File: 64 << 20, Total: 512 << 20}
+// What is kept in memory of the changed files, in bytes; far above what a change by hand or agent has.
+const (
+	maxFile  = 64 << 20
+	maxTotal = 512 << 20
+)
 
 // found is one path that differs from the base.
 type found struct {
@@ -39,23 +36,21 @@ type found struct {
 
 // scanner compares a folder with the files of a commit.
 type scanner struct {
-	root   *os.Root
-	base   map[string]git.Entry
-	ignore func(path string) bool
-	limits Limits
-	total  int64
-	found  []found
-	seen   map[string]bool
+	root  *os.Root
+	base  map[string]git.Entry
+	total int64
+	found []found
+	seen  map[string]bool
 }
 
 // scan returns every path below dir that differs from base, sorted by path.
-func scan(ctx context.Context, dir string, base []git.Entry, ignore func(string) bool) ([]found, error) {
+func scan(ctx context.Context, dir string, base []git.Entry) ([]found, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	s := &scanner{root: root, base: make(map[string]git.Entry, len(base)), ignore: ignore, limits: defaultLimits, seen: make(map[string]bool, len(base))}
+	s := &scanner{root: root, base: make(map[string]git.Entry, len(base)), seen: make(map[string]bool, len(base))}
 	for _, e := range base {
 		s.base[e.Path] = e
 	}
@@ -72,11 +67,6 @@ func scan(ctx context.Context, dir string, base []git.Entry, ignore func(string)
 				return fs.SkipDir
 			}
 			return nil
-		case s.ignore != nil && s.ignore(name):
-			if d.IsDir() {
-				return fs.SkipDir
-			}
-			return nil
 		}
 		return s.visit(name, d)
 	})
@@ -84,7 +74,7 @@ func scan(ctx context.Context, dir string, base []git.Entry, ignore func(string)
 		return nil, fmt.Errorf("read tree: %w", err)
 	}
 	for _, e := range base {
-		if !s.seen[e.Path] && (ignore == nil || !ignore(e.Path)) && e.Mode != gitlink {
+		if !s.seen[e.Path] && e.Mode != gitlink {
 			s.found = append(s.found, found{change: git.Change{Path: e.Path}})
 		}
 	}
@@ -185,11 +175,7 @@ func (s *scanner) file(name string, info fs.FileInfo, entry git.Entry) error {
 	s.seen[name] = true
 	mode := modeOf(info, entry)
 	inBase := entry.Mode == regular || entry.Mode == executable
-	if !inBase && info.Size() > s.limits.File {
-		s.refuse(name, TooLarge, strconv.FormatInt(info.Size(), 10)+" bytes")
-		return nil
-	}
-	data, err := s.read(name, info)
+	data, id, err := s.read(name, info, entry.Blob)
 	if errors.Is(err, errSwapped) || errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) {
 		s.refuse(name, Unreadable, err.Error())
 		return nil
@@ -197,18 +183,17 @@ func (s *scanner) file(name string, info fs.FileInfo, entry git.Entry) error {
 	if err != nil {
 		return err
 	}
-	if inBase && mode == entry.Mode && hashBlob(entry.Blob, data) == entry.Blob {
+	if inBase && mode == entry.Mode && id == entry.Blob {
 		return nil
 	}
-	f := found{change: git.Change{Path: name, Mode: mode, Data: data}}
+	if data == nil || s.total+int64(len(data)) > maxTotal {
+		s.refuse(name, TooLarge, strconv.FormatInt(info.Size(), 10)+" bytes")
+		return nil
+	}
 	s.total += int64(len(data))
-	switch {
-	case links(info) > 1:
+	f := found{change: git.Change{Path: name, Mode: mode, Data: data}}
+	if links(info) > 1 {
 		f.issue, f.detail = HardLink, strconv.FormatUint(links(info), 10)+" links"
-	case int64(len(data)) > s.limits.File:
-		f.issue, f.detail = TooLarge, strconv.Itoa(len(data))+" bytes"
-	case s.total > s.limits.Total:
-		return fmt.Errorf("the changed files have more than %d bytes", s.limits.Total)
 	}
 	s.found = append(s.found, f)
 	return nil
@@ -216,43 +201,65 @@ func (s *scanner) file(name string, info fs.FileInfo, entry git.Entry) error {
 
 var errSwapped = errors.New("it changed while it was read")
 
-// read opens the file once; what it returns is what is hashed, checked and committed.
-func (s *scanner) read(name string, info fs.FileInfo) ([]byte, error) {
+// read opens the file once; what it returns is what is hashed, checked and committed. Of a file that is too large only the id
+// comes back, in the hash that like has, and only where like could be its id; no data is nil.
+func (s *scanner) read(name string, info fs.FileInfo, like git.SHA) (data []byte, id git.SHA, err error) {
 	f, err := s.root.OpenFile(name, os.O_RDONLY|openFlags, 0)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	defer f.Close()
 	opened, err := f.Stat()
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if !opened.Mode().IsRegular() || !os.SameFile(info, opened) {
-		return nil, errSwapped
+		return nil, "", errSwapped
 	}
-	data := make([]byte, 0, opened.Size()+1)
-	for {
-		n, err := f.Read(data[len(data):cap(data)])
-		data = data[:len(data)+n]
-		if err == io.EOF {
-			return data, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		if len(data) == cap(data) {
-			data = slices.Grow(data, 64<<10)
-		}
+	if opened.Size() > maxFile {
+		id, err = s.hashLarge(f, opened.Size(), like)
+		return nil, id, err
 	}
+	data = make([]byte, opened.Size()+1) // one more, to see that it does not grow
+	n, err := io.ReadFull(f, data)
+	if err == nil {
+		return nil, "", errSwapped
+	}
+	if !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
+		return nil, "", err
+	}
+	data = data[:n]
+	return data, hashBlob(like, data), nil
 }
+
+// hashLarge is the id of a large file. One that is new, or sparse beyond anything that git could hold, is not read at all.
+func (s *scanner) hashLarge(f io.Reader, size int64, like git.SHA) (git.SHA, error) {
+	if like == "" || size > maxHashed {
+		return "", nil
+	}
+	h := blobHash(like, size)
+	n, err := io.Copy(h, io.LimitReader(f, size))
+	if err == nil && n != size {
+		err = errSwapped
+	}
+	return hex.EncodeToString(h.Sum(nil)), err
+}
+
+// maxHashed is the size up to which a file of the base is read to see whether it is still the same.
+const maxHashed = 8 << 30
 
 // hashBlob is the id that git gives to data, in the hash that like has.
 func hashBlob(like git.SHA, data []byte) git.SHA {
+	h := blobHash(like, int64(len(data)))
+	h.Write(data)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+func blobHash(like git.SHA, size int64) hash.Hash {
 	var h hash.Hash = sha1.New()
 	if len(like) == 64 {
 		h = sha256.New()
 	}
-	fmt.Fprintf(h, "blob %d\x00", len(data))
-	h.Write(data)
-	return hex.EncodeToString(h.Sum(nil))
+	fmt.Fprintf(h, "blob %d\x00", size)
+	return h
 }

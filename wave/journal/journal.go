@@ -31,20 +31,33 @@ type Journal struct {
 	appending sync.Mutex // one append at a time, so that the fold has the order of the store
 	mu        sync.Mutex
 	wave      *Wave
-	pending   []Event // not durable yet, go with the next append
+	pending   []seen     // not durable yet, go with the next append
+	unseen    []seen     // stored, not yet handed to observe
+	handing   bool       // somebody is handing unseen over
+	idle      *sync.Cond // signalled when nobody is
+}
+
+// seen is an event with the fold right after it.
+type seen struct {
+	event Event
+	wave  *Wave
 }
 
 // Config of a Journal.
 type Config struct {
-	Store   statestore.Store
-	Place   string              // names the state that runs the wave; Open finds waves by it
-	Observe func(*Wave, Event)  // called after each event is durable, with a copy; nil: nobody
+	Store statestore.Store
+	Place string // names the state that runs the wave; Open finds waves by it
+	// Observe is called after each event is durable, one call at a time and in order, with a copy of the fold as it was right after
+	// that event. A slow one holds up no append; Drain waits for it. Nil: nobody.
+	Observe func(*Wave, Event)
 	Redact  func([]byte) []byte // what store, fold and Observe may have of an event's JSON; nil: all
 }
 
 // Create makes the journal of a new wave. Nothing is stored before the first Append.
 func Create(c Config, id string) *Journal {
-	return &Journal{store: c.Store, place: c.Place, observe: c.Observe, redact: c.Redact, wave: New(id)}
+	j := &Journal{store: c.Store, place: c.Place, observe: c.Observe, redact: c.Redact, wave: New(id)}
+	j.idle = sync.NewCond(&j.mu)
+	return j
 }
 
 // Load reads the journal of a wave; ErrNotFound of statestore where there is none.
@@ -101,6 +114,14 @@ func (j *Journal) Append(ctx context.Context, along func(statestore.Tx) error, e
 	if err != nil {
 		return err
 	}
+	if err := j.append(ctx, along, events); err != nil {
+		return err
+	}
+	j.handOver()
+	return nil
+}
+
+func (j *Journal) append(ctx context.Context, along func(statestore.Tx) error, events []Event) error {
 	j.appending.Lock()
 	defer j.appending.Unlock()
 	if along == nil && !slices.ContainsFunc(events, Durable) {
@@ -108,16 +129,19 @@ func (j *Journal) Append(ctx context.Context, along func(statestore.Tx) error, e
 		if err != nil {
 			return err
 		}
-		j.pending = append(j.pending, events...)
+		j.pending = append(j.pending, next...)
 		j.set(next)
 		return nil
 	}
-	all := slices.Concat(j.pending, events)
-	entries, err := j.entries(all)
+	entries, err := j.entries(j.pending, events)
 	if err != nil {
 		return err
 	}
-	var next *Wave
+	version := statestore.AnyVersion
+	if slices.ContainsFunc(events, begins) {
+		version = 0 // an id that was used before is no new wave
+	}
+	var next []seen
 	err = j.store.Update(ctx, func(tx statestore.Tx) error {
 		if along != nil {
 			if err := along(tx); err != nil {
@@ -128,23 +152,55 @@ func (j *Journal) Append(ctx context.Context, along func(statestore.Tx) error, e
 		if next, err = j.apply(tx.Now(), events); err != nil || len(entries) == 0 {
 			return err
 		}
-		if err := j.list(tx, all); err != nil {
-			return err
+		if version == 0 {
+			if err := j.list(tx); err != nil {
+				return err
+			}
 		}
-		_, err = tx.Append(streamPrefix+j.wave.ID, statestore.AnyVersion, entries...)
+		_, err = tx.Append(streamPrefix+j.wave.ID, version, entries...)
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	j.set(next)
-	j.pending = nil
+	j.mu.Lock()
+	defer j.mu.Unlock()
 	if j.observe != nil {
-		for _, e := range all {
-			j.observe(next.Clone(), e)
-		}
+		j.unseen = append(append(j.unseen, j.pending...), next...)
 	}
+	j.pending = nil
 	return nil
+}
+
+func begins(e Event) bool { _, ok := e.(Planned); return ok }
+
+// handOver calls the observer for what is stored, unless somebody is doing so already, who then does it.
+func (j *Journal) handOver() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.handing {
+		return
+	}
+	j.handing = true
+	for len(j.unseen) > 0 {
+		next := j.unseen[0]
+		j.unseen = j.unseen[1:]
+		j.mu.Unlock()
+		j.observe(next.wave.Clone(), next.event)
+		j.mu.Lock()
+	}
+	j.handing = false
+	j.idle.Broadcast()
+}
+
+// Drain returns when the observer has had every event that is stored.
+func (j *Journal) Drain() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for j.handing {
+		j.idle.Wait()
+	}
 }
 
 // redacted are events as they may leave the process. The fold gets nothing else, so that what is made of it, now or after a
@@ -166,26 +222,36 @@ func (j *Journal) redacted(events []Event) ([]Event, error) {
 	return clean, nil
 }
 
-// apply is the fold with more events.
-func (j *Journal) apply(at time.Time, events []Event) (*Wave, error) {
+// apply is the fold after each of more events.
+func (j *Journal) apply(at time.Time, events []Event) ([]seen, error) {
 	next := j.Wave()
+	var all []seen
 	for _, e := range events {
 		if err := next.Apply(at, e); err != nil {
 			return nil, err
 		}
+		all = append(all, seen{e, next})
+		next = next.Clone()
 	}
-	return next, nil
+	return all, nil
 }
 
-func (j *Journal) set(w *Wave) {
+func (j *Journal) set(next []seen) {
+	if len(next) == 0 {
+		return
+	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.wave = w
+	j.wave = next[len(next)-1].wave
 }
 
-func (j *Journal) entries(events []Event) ([]statestore.Entry, error) {
-	entries := make([]statestore.Entry, 0, len(events))
-	for _, e := range events {
+func (j *Journal) entries(pending []seen, events []Event) ([]statestore.Entry, error) {
+	var all []Event
+	for _, p := range pending {
+		all = append(all, p.event)
+	}
+	var entries []statestore.Entry
+	for _, e := range append(all, events...) {
 		data, err := json.Marshal(e)
 		if err != nil {
 			return nil, fmt.Errorf("event %s: %w", e.Type(), err)
@@ -195,11 +261,8 @@ func (j *Journal) entries(events []Event) ([]statestore.Entry, error) {
 	return entries, nil
 }
 
-// list keeps, from the event that begins a wave, the records by which waves are found; one of them goes with Close.
-func (j *Journal) list(tx statestore.Tx, events []Event) error {
-	if !slices.ContainsFunc(events, func(e Event) bool { _, ok := e.(Planned); return ok }) {
-		return nil
-	}
+// list makes the records by which waves are found; one of them goes with Close.
+func (j *Journal) list(tx statestore.Tx) error {
 	began, err := json.Marshal(began{tx.Now(), j.place})
 	if err != nil {
 		return err
