@@ -113,6 +113,8 @@ type Result struct {
 	Calls   []cost.Usage // every model call made, also by failed and repeated ones
 	Metered bool         // Calls is complete; false: usage is unknown or only part of the truth
 	Output  []byte       // tail of the raw output, bounded, for the log
+	// Survivors are programs of the attempt that outlived the kill at its end, by name and process id.
+	Survivors []string
 	// Confinement says what held the programs that the driver started: none, or the name of a mechanism.
 	Confinement string
 }

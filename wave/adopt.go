@@ -47,7 +47,7 @@ func (r *run) adoptFrom(ctx context.Context, refs map[string]string) (adopted bo
 }
 
 func (r *run) adoptItem(ctx context.Context, item *journal.ItemState, at git.SHA) error {
-	made, err := r.recognise(ctx, item.ID, at)
+	made, err := r.recognise(ctx, item, at)
 	if err != nil {
 		return err
 	}
@@ -55,13 +55,17 @@ func (r *run) adoptItem(ctx context.Context, item *journal.ItemState, at git.SHA
 		return r.end(item.ID, journal.StateSetupFailed, fmt.Sprintf("%s is at %s, which this state did not make", ItemRef(item.ID), git.Short(at)), false,
 			&journal.Failure{Step: "ship", Tail: "look at that commit; delete the ref on the remote if it is not the item's work"})
 	}
+	if made.Item != item.ID || made.Fingerprint != item.Fingerprint {
+		return r.end(item.ID, journal.StateSetupFailed, fmt.Sprintf("%s holds what wave %s shipped for an item with another text", ItemRef(item.ID), made.Wave), false,
+			&journal.Failure{Step: "ship", Tail: "an id names one piece of work for ever: give this one a new id, or delete the ref on the remote"})
+	}
 	return r.recordWith(r.cancelJob(item.ID, "shipped already"),
 		journal.Adopted{Item: item.ID, Commit: at, Branch: made.Branch, Wave: made.Wave})
 }
 
-// recognise finds out which shipment a commit is: by the store, or by a signature that only who holds the key could make. Nil:
-// it is nobody's that we know.
-func (r *run) recognise(ctx context.Context, id string, commit git.SHA) (*shipment, error) {
+// recognise finds out which shipment a commit is: by the store, or by a signature that only who holds the key could make, and which
+// covers the item's text. Nil: it is nobody's that we know.
+func (r *run) recognise(ctx context.Context, item *journal.ItemState, commit git.SHA) (*shipment, error) {
 	var known *shipment
 	err := r.s.config.Store.View(ctx, func(s statestore.Reader) error {
 		record, err := s.Get(shipmentKey(commit))
@@ -78,7 +82,7 @@ func (r *run) recognise(ctx context.Context, id string, commit git.SHA) (*shipme
 	}
 	engine := r.target.engine
 	if err := engine.Fetch(ctx, r.target.remote, commit); err != nil {
-		return nil, fmt.Errorf("fetch the shipment of %s: %w", id, err)
+		return nil, fmt.Errorf("fetch the shipment of %s: %w", item.ID, err)
 	}
 	message, err := engine.Message(ctx, commit)
 	if err != nil {
@@ -97,8 +101,8 @@ func (r *run) recognise(ctx context.Context, id string, commit git.SHA) (*shipme
 		return nil, err
 	}
 	t := trailers(message)
-	if t[trailerItem] != id || !signed(key, t, parents[0], tree.Digest(changes, commit)) {
+	if !signed(key, t, item.Fingerprint, parents[0], tree.Digest(changes, commit)) {
 		return nil, nil
 	}
-	return &shipment{Wave: t[trailerWave], Branch: Branch(t[trailerWave]), Commit: commit}, nil
+	return &shipment{Item: t[trailerItem], Fingerprint: item.Fingerprint, Wave: t[trailerWave], Branch: Branch(t[trailerWave]), Commit: commit}, nil
 }

@@ -98,13 +98,19 @@ func (r *run) buildItem(id string) (err error) {
 			err = r.giveUp(item)
 		}
 		if errors.Is(context.Cause(ctx), errClaimLost) {
-			return r.end(id, journal.StateClaimLost, "the claim is somebody else's now", false, nil)
+			return r.end(id, journal.StateClaimLost, claimGone, false, nil)
+		}
+		if busy(err) {
+			return r.end(id, journal.StateClaimLost, err.Error(), false, nil)
 		}
 		if err != nil {
 			return fmt.Errorf("item %s: %w", id, err)
 		}
 	}
 }
+
+// claimGone is the reason of an item that this wave no longer holds: somebody else does, or a person decided about it.
+const claimGone = "this wave no longer holds the claim"
 
 // end writes the end of an item that does not ship.
 func (r *run) end(id string, state journal.State, reason string, counted bool, failure *journal.Failure) error {

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"go.uber.org/zap"
 
 	"aesop/statestore"
-	"aesop/statestore/job"
 	"aesop/tracker"
 	"aesop/wave/journal"
 )
@@ -80,33 +80,32 @@ func (r *run) claimed(claims []tracker.Claim) error {
 	return r.record(event)
 }
 
-// createJobs takes the items in the store. An item that has a live job already is dropped.
+// createJobs takes the items in the store, in one transaction. An item that another wave works on is dropped.
 func (r *run) createJobs(items []tracker.Item) ([]tracker.Want, error) {
 	var wants []tracker.Want
-	for _, item := range items {
-		epoch := 0
-		refusal := ""
-		err := r.recordWith(func(tx statestore.Tx) error {
-			decision, err := job.Apply(tx, r.createJob(item.ID))
+	var refused map[string]string
+	err := r.recordWith(func(tx statestore.Tx) error {
+		wants, refused = nil, map[string]string{}
+		for _, item := range items {
+			epoch, err := r.createJob(tx, item.ID)
+			if _, no := errors.AsType[*jobError](err); no {
+				refused[item.ID] = err.Error()
+				continue
+			}
 			if err != nil {
-				return err
+				return fmt.Errorf("claim %s: %w", item.ID, err)
 			}
-			epoch, refusal = decision.Record.Epoch, ""
-			if !decision.OK() {
-				refusal = decision.Text
-			}
-			return nil
-		})
-		if err != nil {
-			return nil, fmt.Errorf("claim %s: %w", item.ID, err)
+			wants = append(wants, tracker.Want{ID: item.ID, Fingerprint: item.Fingerprint(), Token: r.claims[item.ID].Token, MinEpoch: epoch})
 		}
-		if refusal != "" {
-			if err := r.drop(item.ID, refusal); err != nil {
-				return nil, err
-			}
-			continue
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range slices.Sorted(maps.Keys(refused)) {
+		if err := r.drop(id, refused[id]); err != nil {
+			return nil, err
 		}
-		wants = append(wants, tracker.Want{ID: item.ID, Fingerprint: item.Fingerprint(), Token: r.claims[item.ID].Token, MinEpoch: epoch})
 	}
 	return wants, nil
 }
@@ -153,7 +152,7 @@ func (r *run) keepClaims() (stop func()) {
 func (r *run) renew() {
 	wave := r.journal.Wave()
 	r.mu.Lock()
-	held := slices.SortedFunc(maps.Values(r.claims), func(a, b tracker.Claim) int { return compareStrings(a.ID, b.ID) })
+	held := slices.SortedFunc(maps.Values(r.claims), func(a, b tracker.Claim) int { return strings.Compare(a.ID, b.ID) })
 	r.mu.Unlock()
 	held = slices.DeleteFunc(held, func(c tracker.Claim) bool {
 		item := wave.Items[c.ID]

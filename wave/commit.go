@@ -32,7 +32,7 @@ func (w *work) commit(ctx context.Context, changes []git.Change) (git.SHA, error
 	if err != nil {
 		return "", err
 	}
-	description.Message = w.message(sign(key, w.item.ID, w.id, w.attempt, base, content))
+	description.Message = w.message(sign(key, w.item.ID, w.item.Fingerprint, w.id, w.attempt, base, content))
 	built, err := engine.Build(ctx, description)
 	if err != nil {
 		return "", err
@@ -67,9 +67,9 @@ func trailerBlock(values map[string]string) string {
 }
 
 // sign proves that a commit was made by who holds the key: everything that it means is covered.
-func sign(key []byte, item, wave, attempt, parent, content string) string {
+func sign(key []byte, item, text, wave, attempt, parent, content string) string {
 	mac := hmac.New(sha256.New, key)
-	for _, part := range []string{item, wave, attempt, parent, content} {
+	for _, part := range []string{item, text, wave, attempt, parent, content} {
 		fmt.Fprintf(mac, "%d:%s,", len(part), part)
 	}
 	return hex.EncodeToString(mac.Sum(nil))
@@ -129,8 +129,8 @@ func (s *Scheduler) signingKey(ctx context.Context) ([]byte, error) {
 	})
 }
 
-// signed says whether the trailers carry the signature of a commit with that parent and content.
-func signed(key []byte, t map[string]string, parent, content string) bool {
-	want := sign(key, t[trailerItem], t[trailerWave], t[trailerAttempt], parent, content)
+// signed says whether the trailers carry the signature of a commit with that parent and content, for an item with that text.
+func signed(key []byte, t map[string]string, text, parent, content string) bool {
+	want := sign(key, t[trailerItem], text, t[trailerWave], t[trailerAttempt], parent, content)
 	return hmac.Equal([]byte(want), []byte(t[trailerSignature]))
 }

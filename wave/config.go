@@ -3,10 +3,12 @@ package wave
 import (
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"time"
 
+	"github.com/bmatcuk/doublestar/v4"
 	"go.uber.org/zap"
 
 	"aesop/driver"
@@ -68,6 +70,9 @@ const (
 	DefaultLease        = 15 * time.Minute
 )
 
+// minLease is the shortest lease that can be renewed in time.
+const minLease = 100 * time.Millisecond
+
 func (c *Config) complete() error {
 	for _, required := range []struct {
 		missing bool
@@ -77,6 +82,11 @@ func (c *Config) complete() error {
 			return errors.New("wave: Config." + required.name + " is required")
 		}
 	}
+	for _, pattern := range c.ProtectedBranches {
+		if !doublestar.ValidatePattern(pattern) {
+			return fmt.Errorf("wave: ProtectedBranches: %q is no pattern", pattern)
+		}
+	}
 	setDefault(&c.MaxItems, DefaultMaxItems)
 	setDefault(&c.Parallel, DefaultParallel)
 	setDefault(&c.MaxAttempts, DefaultMaxAttempts)
@@ -84,6 +94,9 @@ func (c *Config) complete() error {
 	setDefault(&c.IdleTimeout, DefaultIdleTimeout)
 	setDefault(&c.TestTimeout, DefaultTestTimeout)
 	setDefault(&c.Lease, DefaultLease)
+	if c.Lease < minLease {
+		return fmt.Errorf("wave: Lease is %s, must be at least %s", c.Lease, minLease)
+	}
 	if c.Prompts == nil {
 		c.Prompts = Template{}
 	}

@@ -32,15 +32,20 @@ func (r *run) dispatch(ctx context.Context, item *journal.ItemState) error {
 	if err != nil {
 		return err
 	}
-	attempt := tracker.AttemptID(token)
+	attempt, info := tracker.AttemptID(token), r.s.config.Driver.Info()
 	if err := r.recordWith(r.startJob(item.ID, token, round),
-		journal.AttemptStarted{Item: item.ID, Attempt: attempt, Round: round, Model: item.Model}); err != nil {
+		journal.AttemptStarted{Item: item.ID, Attempt: attempt, Round: round, Driver: info.Name, Tier: info.EffectiveTier(), Model: item.Model}); err != nil {
 		return err
 	}
 	r.setJobToken(item.ID, token)
 	w := &work{run: r, item: item, text: r.item(item.ID), attempt: attempt, round: round, from: from,
-		dir: r.scratch(item.ID, fmt.Sprintf("agent-%d-%s", round, attempt))}
+		dir: r.agentDir(item.ID, round, attempt)}
 	return r.attemptEnded(w, w.do(ctx))
+}
+
+// agentDir is the folder in which an attempt's agent works.
+func (r *run) agentDir(item string, round int, attempt string) string {
+	return r.scratch(item, fmt.Sprintf("agent-%d-%s", round, attempt))
 }
 
 // round says which dispatch this is, from which commit it starts, and what the gates call it.
@@ -88,11 +93,9 @@ func (w *work) steps(ctx context.Context) journal.AttemptEnded {
 		return setup(err)
 	}
 	defer log.Close()
-	result, err := w.runDriver(ctx, task)
 	log.section("agent, round %d, attempt %s", w.round, w.attempt)
-	log.write(result.Output)
-	log.note("%s", result.Summary)
-	end := journal.AttemptEnded{Usage: result.Usage(), Session: result.Session, Confinement: result.Confinement}
+	result, err := w.runDriver(ctx, task, log)
+	end := journal.AttemptEnded{Usage: result.Usage(), Session: result.Session, Confinement: result.Confinement, Survivors: result.Survivors}
 	if err != nil {
 		end.Outcome, end.Class, end.Reason = journal.OutcomeDriver, string(driver.ClassOf(err)), err.Error()
 		end.Tail = string(result.Output)
@@ -168,14 +171,28 @@ func (w *work) failure(ctx context.Context) (*driver.Failure, error) {
 		Stdout: test.Stdout, Stderr: test.Stderr, Diff: diff, Reason: test.Reason}, nil
 }
 
-// runDriver runs the driver and turns a panic into a failure of this attempt.
-func (w *work) runDriver(ctx context.Context, task driver.Task) (result driver.Result, err error) {
+// runDriver runs the driver, logs what it tells, and turns a panic into a failure of this attempt.
+func (w *work) runDriver(ctx context.Context, task driver.Task, log *itemLog) (result driver.Result, err error) {
+	told := false
+	defer func() {
+		if !told { // a driver that told nothing on the way
+			log.write(result.Output)
+		}
+		if result.Summary != "" {
+			log.section("its last words: %s", strings.TrimSpace(result.Summary))
+		}
+	}()
 	defer func() {
 		if p := recover(); p != nil {
 			err = &driver.Error{Class: driver.Crashed, Message: fmt.Sprintf("the driver panicked: %v", p)}
 		}
 	}()
-	return w.s.config.Driver.Run(ctx, task, nil)
+	return w.s.config.Driver.Run(ctx, task, func(e driver.Event) {
+		if e.Text != "" {
+			told = told || e.Kind == "text"
+			log.write([]byte(e.Text))
+		}
+	})
 }
 
 // harvest reads what the agent left. The commit has exactly the bytes that were checked.
@@ -191,6 +208,9 @@ func (w *work) harvest(ctx context.Context, end journal.AttemptEnded) journal.At
 	}
 	changes, violations, err := tree.Fence(ctx, w.dir, entries, owns)
 	switch {
+	case err != nil && ctx.Err() == nil && !exists(filepath.Join(w.dir, ".git")):
+		end.Outcome, end.Class, end.Reason = journal.OutcomeDriver, string(driver.Crashed), fmt.Sprintf("the agent removed its folder: %v", err)
+		return end
 	case err != nil:
 		return w.unread(end, err)
 	case len(violations) > 0:
@@ -219,13 +239,7 @@ func (w *work) unread(end journal.AttemptEnded, err error) journal.AttemptEnded 
 }
 
 // park keeps the agent's tree; what comes back is its place below the state directory.
-func (w *work) park() string {
-	place, err := filepath.Rel(w.s.config.State, w.dir)
-	if err != nil {
-		return w.dir
-	}
-	return filepath.ToSlash(place)
-}
+func (w *work) park() string { return w.below(w.dir) }
 
 // maxNamed is how many paths a reason names.
 const maxNamed = 20

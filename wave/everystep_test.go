@@ -128,7 +128,7 @@ func TestKilledAgainDuringResume(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("needs SIGKILL")
 	}
-	for _, second := range []string{"tracker_claim", "resumed", "verified", "push", "settled"} {
+	for _, second := range []string{"taken_over", "tracker_claim", "resumed", "verified", "push", "settled"} {
 		t.Run(second, func(t *testing.T) {
 			t.Parallel()
 			w := crashWorld(t)

@@ -12,9 +12,12 @@ import (
 // Run finishes the waves that an earlier process left unfinished, and then runs one new wave. The Report counts also beside an
 // error; it is the new wave's, or that of an old one that could not be finished because waves are halted.
 func (s *Scheduler) Run(ctx context.Context) (Report, error) {
-	old, err := s.Resume(ctx, "")
+	old, err := s.resumeLeft(ctx)
+	if len(old) == 0 && err != nil {
+		return failedReport("", s, err), err
+	}
 	if err != nil || len(old) > 0 && stopsDrain(old[len(old)-1].Outcome) {
-		return last(old), err
+		return old[len(old)-1], err
 	}
 	report, _, err := s.runOne(ctx, begin{resumed: summaries(old)})
 	return report, err
@@ -23,7 +26,7 @@ func (s *Scheduler) Run(ctx context.Context) (Report, error) {
 // Drain runs waves until the backlog has nothing more to select, or a wave is stopped. Every wave starts from what the one
 // before shipped. An item that ended without being counted against it is not taken again.
 func (s *Scheduler) Drain(ctx context.Context) ([]Report, error) {
-	reports, err := s.Resume(ctx, "")
+	reports, err := s.resumeLeft(ctx)
 	if err != nil || len(reports) > 0 && stopsDrain(reports[len(reports)-1].Outcome) {
 		return reports, err
 	}
@@ -34,7 +37,7 @@ func (s *Scheduler) Drain(ctx context.Context) ([]Report, error) {
 			return reports, nil // the backlog is drained; an empty wave is no news
 		}
 		reports = append(reports, report)
-		if err != nil || stopsDrain(report.Outcome) || len(report.Items) == 0 {
+		if err != nil || stopsDrain(report.Outcome) || len(report.Items) == 0 && !wave.Beaten {
 			return reports, err
 		}
 		if wave.Shipped != nil {
@@ -75,7 +78,7 @@ func (s *Scheduler) runOne(ctx context.Context, b begin) (Report, *journal.Wave,
 	defer release()
 	st, end := s.newStopper(ctx)
 	defer end()
-	r := s.newRun(id, journal.Create(s.journalConfig(), id), st, nil)
+	r := s.newRun(id, journal.Create(s.journalConfig(), id), st)
 	report, err := r.first(b)
 	return report, r.journal.Wave(), err
 }
@@ -83,33 +86,33 @@ func (s *Scheduler) runOne(ctx context.Context, b begin) (Report, *journal.Wave,
 // first plans and carries out a new wave.
 func (r *run) first(b begin) (Report, error) {
 	if err := r.pass("claim", ""); err != nil {
-		return r.nothingBegan(err, b)
+		return r.nothingBegan(*stoppedBy(err), b)
 	}
 	var err error
-	if r.target, err = r.s.open(r.stop.ctx, r.id, b.from); err != nil {
-		return r.refused(err)
+	if r.target, err = r.s.open(r.stop.ctx, r.id, origin{commit: b.from}); err != nil {
+		return r.refused(err, b)
 	}
 	chosen, err := r.s.choose(r.stop.ctx, r.target, b.exclude)
 	if err != nil {
-		return r.refused(err)
+		return r.refused(err, b)
 	}
 	claims, err := r.tokens(chosen.Items)
 	if err != nil {
-		return r.refused(err)
+		return r.refused(err, b)
 	}
 	plan, err := r.s.planned(r.stop.ctx, r.target, chosen.Items, claims)
 	if err != nil {
-		return r.refused(err)
+		return r.refused(err, b)
 	}
 	plan.Skipped, plan.Resumed = skipped(chosen.Skipped), b.resumed
 	if len(chosen.Items) == 0 {
 		return r.closeEmpty(plan, journal.Ended{Outcome: nothing(chosen)})
 	}
 	if err := r.target.engine.Pin(r.stop.ctx, "refs/aesop/base/"+r.id, plan.Base); err != nil {
-		return r.refused(err)
+		return r.refused(err, b)
 	}
 	if err := r.record(plan); err != nil {
-		return r.refused(err)
+		return r.refused(err, b)
 	}
 	return r.close(r.work(chosen.Items))
 }
@@ -130,11 +133,10 @@ func (r *run) work(items []tracker.Item) error {
 }
 
 // nothingBegan ends a wave that a gate stopped before it was planned.
-func (r *run) nothingBegan(cause error, b begin) (Report, error) {
-	stopped := stoppedBy(cause)
+func (r *run) nothingBegan(stopped journal.Stopped, b begin) (Report, error) {
 	info := r.s.config.Driver.Info()
 	plan := journal.Planned{Driver: info.Name, Tier: info.EffectiveTier(), Repo: r.s.user.Root, Resumed: b.resumed}
-	return r.closeEmpty(plan, *stopped, journal.Ended{Outcome: stopped.Outcome})
+	return r.closeEmpty(plan, stopped, journal.Ended{Outcome: stopped.Outcome})
 }
 
 // closeEmpty writes down a wave without items.
@@ -152,18 +154,11 @@ func (r *run) closeEmpty(plan journal.Planned, ends ...journal.Event) (Report, e
 }
 
 // refused reports a wave that could not be planned. Nothing is stored of it.
-func (r *run) refused(err error) (Report, error) {
+func (r *run) refused(err error, b begin) (Report, error) {
 	if stopped := r.stopCause(err); stopped != nil {
-		return r.nothingBegan(context.Cause(r.stop.ctx), begin{})
+		return r.nothingBegan(*stopped, b)
 	}
 	return failedReport(r.id, r.s, err), err
-}
-
-func last(reports []Report) Report {
-	if len(reports) == 0 {
-		return Report{}
-	}
-	return reports[len(reports)-1]
 }
 
 func summaries(reports []Report) []journal.Resume {

@@ -2,10 +2,12 @@ package wave
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
 	"aesop/internal/git"
+	"aesop/internal/tree"
 	"aesop/wave/journal"
 )
 
@@ -40,6 +42,13 @@ func (r *run) integrate(items []*journal.ItemState) (git.SHA, []*journal.ItemSta
 	ctx := r.stop.ctx
 	for len(items) > 0 {
 		joined, err := r.join(ctx, items)
+		if clash, ok := errors.AsType[*clashError](err); ok {
+			if err := r.end(clash.item, journal.StateIntegrationFailed, clash.Error(), true, &journal.Failure{Step: "integrate", Tail: clash.Error()}); err != nil {
+				return "", nil, err
+			}
+			items = without(items, clash.item)
+			continue
+		}
 		if err != nil {
 			return "", nil, err
 		}
@@ -61,25 +70,49 @@ func (r *run) integrate(items []*journal.ItemState) (git.SHA, []*journal.ItemSta
 		if err := r.end(offender.ID, journal.StateIntegrationFailed, reason, true, failure); err != nil {
 			return "", nil, err
 		}
-		items = slices.DeleteFunc(slices.Clone(items), func(i *journal.ItemState) bool { return i.ID == offender.ID })
+		items = without(items, offender.ID)
 	}
 	return "", nil, nil
+}
+
+func without(items []*journal.ItemState, id string) []*journal.ItemState {
+	return slices.DeleteFunc(slices.Clone(items), func(i *journal.ItemState) bool { return i.ID == id })
+}
+
+// clashError is an item whose paths cannot stand in one tree with those of the items before it, as a file and a folder of one name.
+type clashError struct{ item string }
+
+func (e *clashError) Error() string {
+	return "its paths cannot stand beside those of the items before it"
 }
 
 // join makes the merge commits; of one item it is the item's own commit. The same items give the same commits.
 func (r *run) join(ctx context.Context, items []*journal.ItemState) (union, error) {
 	engine, wave := r.target.engine, r.journal.Wave()
 	tip := items[0].Verified
+	whole, err := engine.Changed(ctx, r.target.base, tip)
+	if err != nil {
+		return union{}, err
+	}
 	for _, item := range items[1:] {
 		changes, err := engine.Changed(ctx, r.target.base, item.Verified)
 		if err != nil {
 			return union{}, err
 		}
+		whole = append(whole, changes...)
 		// The items own disjoint paths, so the union is the one's tree with the other's changes.
 		tip, err = engine.Build(ctx, git.Commit{Parents: []git.SHA{tip, item.Verified}, Changes: changes, Who: r.identity(), When: wave.StartedAt,
 			Message: fmt.Sprintf("Join %s\n\n%s", item.Slug, trailerBlock(map[string]string{trailerWave: r.id})), Ref: "refs/aesop/waves/" + r.id})
 		if err != nil {
 			return union{}, err
+		}
+		// What ships must be all that was verified: where paths collide, git lets the later take the earlier's place.
+		joined, err := engine.Changed(ctx, r.target.base, tip)
+		if err != nil {
+			return union{}, err
+		}
+		if tree.Digest(joined, tip) != tree.Digest(whole, tip) {
+			return union{}, &clashError{item.ID}
 		}
 	}
 	return union{tip: tip, items: items}, nil
@@ -106,8 +139,8 @@ func (r *run) checks(u union) []check {
 		}
 	}
 	base := r.journal.Wave().Base
-	if verify := r.s.config.Verify; verify.Words() != nil && (base == nil || base.Test.Passed) {
-		all = append(all, check{text: commandText(verify), argv: verify.Words()})
+	if verify := r.journal.Wave().Plan.Verify; verify.Argv != nil && (base == nil || base.Test.Passed) {
+		all = append(all, check{text: verify.Text, argv: verify.Argv})
 	}
 	return all
 }

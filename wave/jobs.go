@@ -1,15 +1,12 @@
 package wave
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 
 	"aesop/statestore"
 	"aesop/statestore/job"
 )
-
-func compareStrings(a, b string) int { return cmp.Compare(a, b) }
 
 // apply carries out a job request that must be granted.
 func apply(tx statestore.Tx, request job.Request) error {
@@ -18,9 +15,23 @@ func apply(tx statestore.Tx, request job.Request) error {
 		return err
 	}
 	if !decision.OK() {
-		return fmt.Errorf("job: %s: %s", decision.Reason, decision.Text)
+		return &jobError{decision.Reason, decision.Text}
 	}
 	return nil
+}
+
+// jobError is a request that was not granted.
+type jobError struct {
+	reason job.Reason
+	text   string
+}
+
+func (e *jobError) Error() string { return fmt.Sprintf("job: %s: %s", e.reason, e.text) }
+
+// busy says that another job of the item is in the way.
+func busy(err error) bool {
+	e, ok := errors.AsType[*jobError](err)
+	return ok && e.reason == job.ItemBusy
 }
 
 // startJob brings the item's job to running under a new token, from wherever it is: pending, ended by a round that failed, or
@@ -37,7 +48,7 @@ func (r *run) startJob(item, token string, round int) func(statestore.Tx) error 
 		case job.Running:
 			err = apply(tx, job.Requeue{ID: id, By: operator(record), Reason: "taken over"})
 		default:
-			err = apply(tx, job.Redispatch{ID: id, By: job.Engine{TransitionSeq: record.TransitionSeq}, Iteration: record.Iteration + 1, Reason: fmt.Sprintf("round %d", round)})
+			err = apply(tx, redispatch(record, round))
 		}
 		if err != nil {
 			return err
@@ -55,6 +66,25 @@ func (r *run) failJob(item, reason string) func(statestore.Tx) error {
 		}
 		return apply(tx, job.Fail{ID: r.jobID(item), By: by, Reason: reason})
 	}
+}
+
+// repeatJob ends the item's running job as failed and makes it pending again for the next round, at once, so that no other wave's
+// job comes between.
+func (r *run) repeatJob(item string, round int) func(statestore.Tx) error {
+	return func(tx statestore.Tx) error {
+		if err := r.failJob(item, "not_verified")(tx); err != nil {
+			return err
+		}
+		record, err := job.Get(tx, r.jobID(item))
+		if err != nil {
+			return err
+		}
+		return apply(tx, redispatch(record, round))
+	}
+}
+
+func redispatch(record job.Record, round int) job.Request {
+	return job.Redispatch{ID: record.ID, By: job.Engine{TransitionSeq: record.TransitionSeq}, Iteration: record.Iteration + 1, Reason: fmt.Sprintf("round %d", round)}
 }
 
 // completeJob ends the item's job as completed, unless it has ended: a push that lands late does not change how.
@@ -108,21 +138,24 @@ func (r *run) setJobToken(item, token string) {
 	r.jobs[item] = token
 }
 
-// ensureJob makes the item's job where the wave died before it did, and returns its epoch.
-func (r *run) ensureJob(item string) (epoch int, err error) {
-	err = r.recordWith(func(tx statestore.Tx) error {
-		record, err := job.Get(tx, r.jobID(item))
-		if errors.Is(err, statestore.ErrNotFound) {
-			var decision job.Decision
-			decision, err = job.Apply(tx, r.createJob(item))
-			record = decision.Record
+// createJob makes the item's job, unless this wave has made it already, and returns its epoch. A job of another wave that nobody has
+// touched for longer than a lease is no obstacle: the item was found free in the tracker, so its holder has let the claim lapse.
+func (r *run) createJob(tx statestore.Tx, item string) (epoch int, err error) {
+	if record, err := job.Get(tx, r.jobID(item)); !errors.Is(err, statestore.ErrNotFound) {
+		return record.Epoch, err
+	}
+	live, exists, err := job.Live(tx, item)
+	if err != nil {
+		return 0, err
+	}
+	if exists && tx.Now().Sub(live.UpdatedAt) > r.s.config.Lease {
+		if err := apply(tx, job.Cancel{ID: live.ID, By: operator(live), Reason: "its claim lapsed, and wave " + r.id + " takes the item"}); err != nil {
+			return 0, err
 		}
-		epoch = record.Epoch
-		return err
-	})
-	return epoch, err
-}
-
-func (r *run) createJob(item string) job.Create {
-	return job.Create{ID: r.jobID(item), Item: item, Wave: r.id, Seat: "worker", MinEpoch: r.item(item).Epoch}
+	}
+	decision, err := job.Apply(tx, job.Create{ID: r.jobID(item), Item: item, Wave: r.id, Seat: "worker", MinEpoch: r.item(item).Epoch})
+	if err == nil && !decision.OK() {
+		err = &jobError{decision.Reason, decision.Text}
+	}
+	return decision.Record.Epoch, err
 }

@@ -7,11 +7,12 @@ import (
 	"aesop/wave/journal"
 )
 
-// judge asks the reviewer, then the approver, about the item's verified commit. A judgement that cannot be had is a no.
+// judge asks the reviewer, then the approver, about the item's verified commit. A judgement that cannot be had is neither yes nor
+// no: it stops the wave like a gate that cannot be evaluated.
 func (r *run) judge(ctx context.Context, item *journal.ItemState) error {
-	seat, ask, state := journal.SeatReview, r.askReviewer, journal.StateReviewRejected
+	seat, ask := journal.SeatReview, r.askReviewer
 	if !r.journal.Wave().Plan.Review || item.Judged[journal.SeatReview].Seat != "" {
-		seat, ask, state = journal.SeatApprove, r.askApprover, journal.StateReviewRejected
+		seat, ask = journal.SeatApprove, r.askApprover
 	}
 	diff, err := r.target.engine.Diff(ctx, r.target.base, item.Verified, maxDiff)
 	if err != nil {
@@ -22,7 +23,9 @@ func (r *run) judge(ctx context.Context, item *journal.ItemState) error {
 		return context.Cause(ctx)
 	}
 	if err != nil {
-		judgement = Judgement{Reason: fmt.Sprintf("no judgement: %v", err)}
+		err = &gateError{seat, err}
+		r.stop.cancel(err)
+		return err
 	}
 	if err := r.record(journal.Judged{Item: item.ID, Seat: seat, OK: judgement.OK, Reason: judgement.Reason}); err != nil {
 		return err
@@ -30,7 +33,7 @@ func (r *run) judge(ctx context.Context, item *journal.ItemState) error {
 	if judgement.OK {
 		return nil
 	}
-	return r.end(item.ID, state, judgement.Reason, true, &journal.Failure{Step: seat, Tail: judgement.Reason})
+	return r.end(item.ID, journal.StateReviewRejected, judgement.Reason, true, &journal.Failure{Step: seat, Tail: judgement.Reason})
 }
 
 func (r *run) askReviewer(ctx context.Context, c Change) (Judgement, error) {

@@ -119,6 +119,8 @@ func TestLeaseIsRenewedWhileAnAgentWorks(t *testing.T) {
 			claims := &renewing{Tracker: w.tracker(), calls: make(chan time.Duration, 2), err: tt.err}
 			const lease = 150 * time.Millisecond
 			played := &agent{work: func(ctx context.Context, task driver.Task) (driver.Result, error) {
+				ctx, cancel := context.WithTimeout(ctx, 100*lease) // not when it is long over
+				defer cancel()
 				for range cap(claims.calls) {
 					select {
 					case got := <-claims.calls:

@@ -13,8 +13,17 @@ type itemLog struct {
 	closers []io.Closer
 }
 
-// logName is the log of an item, or of "wave", below the state directory.
-func logName(wave, item string) string { return filepath.Join("waves", wave, itemName(item)+".log") }
+// wholeWave stands where an item's id would, for what is done for the wave as a whole. No item's name begins so.
+const wholeWave = "_wave"
+
+// logName is the log of an item, or of wholeWave, below the state directory.
+func logName(wave, item string) string {
+	name := wholeWave
+	if item != wholeWave {
+		name = itemName(item)
+	}
+	return filepath.Join("waves", wave, name+".log")
+}
 
 func (r *run) openLog(item string) (*itemLog, error) {
 	path := filepath.Join(r.s.config.State, logName(r.id, item))
@@ -43,8 +52,6 @@ func (l *itemLog) write(text []byte) {
 		fmt.Fprintln(l)
 	}
 }
-
-func (l *itemLog) note(format string, args ...any) { fmt.Fprintf(l, format+"\n", args...) }
 
 // Close writes what the redactor held back. A log that cannot be written stops no work.
 func (l *itemLog) Close() {

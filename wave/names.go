@@ -5,8 +5,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
-	"os"
 	"regexp"
+	"strings"
 	"time"
 )
 
@@ -26,23 +26,21 @@ var plainID = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)
 
 // itemName is an item's id as it can stand in refs and file names.
 func itemName(id string) string {
-	if plainID.MatchString(id) && len(id) <= 100 {
+	if plainID.MatchString(id) && len(id) <= maxName && !strings.HasPrefix(id, "x-") {
 		return id
+	}
+	if len(id) > maxName {
+		sum := sha256.Sum256([]byte(id))
+		return "x-sha256-" + hex.EncodeToString(sum[:])
 	}
 	return "x-" + hex.EncodeToString([]byte(id))
 }
 
+// maxName bounds the ids that stand in names as they are, or in hex: file systems take 255 bytes.
+const maxName = 100
+
 // ItemRef is the ref on the remote that holds an item's shipment.
 func ItemRef(id string) string { return "refs/aesop/items/" + itemName(id) }
 
-// Place names a state directory in a store that several may share: 12 hex digits of the hash of this host and the directory.
-func Place(state string) string {
-	host, _ := os.Hostname()
-	sum := sha256.Sum256([]byte(host + "\x00" + state))
-	return hex.EncodeToString(sum[:6])
-}
-
 // mark marks the processes of a part of a wave; it is unique on this host, since the end of one run kills all that carry its mark.
-func (s *Scheduler) mark(wave, part string) string {
-	return Place(s.config.State) + "/" + wave + "/" + part
-}
+func (s *Scheduler) mark(wave, part string) string { return s.place + "/" + wave + "/" + part }

@@ -51,7 +51,7 @@ func (s *Scheduler) Plan(ctx context.Context) (Plan, error) {
 	if err != nil {
 		return plan, err
 	}
-	t, err := s.open(ctx, id, "")
+	t, err := s.open(ctx, id, origin{})
 	if err != nil {
 		return plan, err
 	}
@@ -90,7 +90,7 @@ func (s *Scheduler) choose(ctx context.Context, t *target, exclude map[string]bo
 	chosen := tracker.Intake(backlog, tracker.IntakeOptions{Now: s.config.Clock(), Max: s.config.MaxItems, MaxAttempts: s.config.MaxAttempts,
 		Exclude: func(id string) bool { return exclude[id] },
 		InBase: func(commit string) (bool, error) {
-			in, err := t.engine.IsAncestor(ctx, commit, t.base)
+			in, err := t.engine.Contains(ctx, t.base, commit)
 			if err != nil {
 				asking = err
 			}
@@ -152,7 +152,7 @@ func (s *Scheduler) planned(ctx context.Context, t *target, items []tracker.Item
 		return journal.Planned{}, err
 	}
 	plan := journal.Planned{Driver: info.Name, Tier: info.EffectiveTier(), Repairs: repairRounds(info.EffectiveTier()), Repo: s.user.Root,
-		Remote: t.shipper.Name(), Branch: t.branch, Base: t.base, Prompt: s.config.Prompts.Version(), Who: who.Name, Email: who.Email,
+		Origin: t.remote.Name, Verify: journal.Command{Argv: s.config.Verify.Words(), Text: commandText(s.config.Verify)}, Remote: t.shipper.Name(), Branch: t.branch, Base: t.base, Prompt: s.config.Prompts.Version(), Who: who.Name, Email: who.Email,
 		Dirty: t.dirty, RedBase: s.config.AllowRedBase, Review: s.config.Reviewer != nil, Approve: s.config.Approver != nil}
 	for _, item := range items {
 		plan.Items = append(plan.Items, journal.Item{ID: item.ID, Slug: item.Slug, Title: item.Title, Fingerprint: item.Fingerprint(),

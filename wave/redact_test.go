@@ -152,7 +152,8 @@ func TestWordInAnItemsText(t *testing.T) {
 	played := &agent{work: func(_ context.Context, task driver.Task) (driver.Result, error) {
 		return driver.Result{}, put(task, task.Item+".txt", word)
 	}}
-	redact := func(c *wave.Config) { c.Redactor = eraser{} }
+	p := &prompter{}
+	redact := func(c *wave.Config) { c.Redactor, c.Prompts, c.Parallel = eraser{}, p, 1 }
 	store := w.store()
 	s := w.schedulerOn(store, with(played), redact, func(c *wave.Config) {
 		c.Gates = []wave.Gate{refusing{"ship", &wave.Stop{Reason: "not now"}}}
@@ -170,14 +171,10 @@ func TestWordInAnItemsText(t *testing.T) {
 	if message := w.git("", "--git-dir="+w.remote, "log", "-1", "--format=%B", *i.Commit); strings.Contains(message, word) {
 		t.Errorf("commit message: %s", message)
 	}
-	for _, task := range played.tasks {
-		if task.Item != "a" {
-			continue
-		}
-		for what, text := range map[string]string{"slug": task.Slug, "prompt": task.Prompt, "command": task.Failure.Command} {
-			if !strings.Contains(text, word) {
-				t.Errorf("%s of the task: %q", what, text)
-			}
+	task, asked := played.tasks[0], p.asked[0]
+	for what, text := range map[string]string{"slug": task.Slug, "command": task.Failure.Command, "prompt": asked.Item.Prompt, "test": asked.Test} {
+		if task.Item != "a" || !strings.Contains(text, word) {
+			t.Errorf("%s of the task for %s: %q", what, task.Item, text)
 		}
 	}
 }

@@ -27,6 +27,7 @@ type Report struct {
 	Gates         []GateReport       `json:"gates"`
 	Steps         StepsReport        `json:"steps"`
 	Confinement   string             `json:"confinement"`
+	Survivors     []string           `json:"survivors"` // processes that a kill did not end
 	Resumed       []journal.Resume   `json:"resumed"`
 	HaltReason    *string            `json:"haltReason"`
 	CeilingReason *string            `json:"ceilingReason"`
@@ -46,6 +47,7 @@ type ItemReport struct {
 	Proof       *string          `json:"proof"` // exit_only, counter_proved
 	TestCmd     string           `json:"testCmd"`
 	TestExit    *int             `json:"testExit"`
+	TestOnBase  *string          `json:"testOnBase"` // passed or failed before any change; null where it was not run
 	TestsRun    *int             `json:"testsRun"`
 	TreeSHA     *string          `json:"treeSha"`
 	Attempts    []AttemptReport  `json:"attempts"`
@@ -108,11 +110,4 @@ type StepsReport struct {
 }
 
 // ReportError is what kept a wave from running.
-type ReportError struct {
-	Code    string `json:"code"`
-	Message string `json:"message"`
-	File    string `json:"file"`
-	Line    int    `json:"line"`
-	Field   string `json:"field"`
-	Hint    string `json:"hint"`
-}
+type ReportError = journal.Fault

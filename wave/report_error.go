@@ -2,7 +2,10 @@ package wave
 
 import (
 	"errors"
+	"io/fs"
 
+	"aesop/internal/filelock"
+	"aesop/internal/git"
 	"aesop/tracker"
 	"aesop/wave/journal"
 )
@@ -27,5 +30,26 @@ func Explain(err error) *ReportError {
 	if alive, ok := errors.AsType[*AliveError](err); ok {
 		return &ReportError{Code: "alive", Message: alive.Error(), Hint: "wait for it, or stop that process"}
 	}
-	return &ReportError{Code: "internal", Message: err.Error()}
+	for _, known := range []struct {
+		is         bool
+		code, hint string
+	}{
+		{is[*UnknownWaveError](err), "unknown_wave", "wave ids are the names of the folders below waves in the state directory"},
+		{is[*tracker.ConflictError](err), "conflict", "somebody else holds it; wait for the lease to end, or take another item"},
+		{is[*tracker.LostError](err), "claim_lost", "the claim ended or was taken; claim the item again"},
+		{is[*git.Error](err), "git", "run that command by hand to see what is wrong"},
+		{errors.Is(err, filelock.ErrNetwork), "network_file_system", "keep the state directory on a local disk"},
+		{errors.Is(err, fs.ErrPermission), "permission", "look at the owner and mode of that file"},
+		{errors.Is(err, fs.ErrNotExist), "missing", "look at the path"},
+	} {
+		if known.is {
+			return &ReportError{Code: known.code, Message: err.Error(), Hint: known.hint}
+		}
+	}
+	return &ReportError{Code: "internal", Message: err.Error(), Hint: "nothing is lost: once the cause is gone, resume goes on"}
+}
+
+func is[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
 }

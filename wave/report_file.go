@@ -40,7 +40,10 @@ func (r *run) cleanUp() {
 			parked = parked || a.Ended != nil && a.Ended.Parked != ""
 		}
 	}
-	r.discard(filepath.Join(r.s.config.State, "trees", r.id, "caches"))
+	caches, _ := filepath.Glob(filepath.Join(r.s.config.State, "trees", r.id+".caches-*"))
+	for _, dir := range caches {
+		r.discard(dir)
+	}
 	if !parked {
 		r.discard(filepath.Join(r.s.config.State, "trees", r.id))
 	}

@@ -15,9 +15,9 @@ const (
 
 // NewReport is the report of a wave as its events have it now.
 func NewReport(w *journal.Wave) Report {
-	report := Report{SchemaVersion: SchemaVersion, Wave: w.ID, Outcome: w.Outcome(), StartedAt: w.StartedAt.UTC(), Driver: w.Plan.Driver, Prompt: w.Plan.Prompt,
+	report := Report{SchemaVersion: SchemaVersion, Wave: w.ID, Outcome: w.Outcome(), StartedAt: w.StartedAt.UTC(), Driver: w.Driver, Prompt: w.Plan.Prompt,
 		Base: orNull(w.Plan.Base), Items: []ItemReport{}, Skipped: append([]journal.Skipped{}, w.Skipped...), Gates: []GateReport{},
-		Repositories: []RepositoryReport{}, Confinement: confinement(w), Resumed: append([]journal.Resume{}, w.Plan.Resumed...)}
+		Repositories: []RepositoryReport{}, Confinement: confinement(w), Survivors: append([]string{}, w.Survivors...), Resumed: append([]journal.Resume{}, w.Plan.Resumed...)}
 	if !w.EndedAt.IsZero() {
 		ended := w.EndedAt.UTC()
 		report.EndedAt = &ended
@@ -46,6 +46,8 @@ func (r *Report) addEnd(w *journal.Wave) {
 		switch w.Stop.Outcome {
 		case journal.Ceiling:
 			r.CeilingReason = &w.Stop.Reason
+		case journal.ErrorOutcome:
+			r.Error = w.Stop.Error
 		default:
 			r.HaltReason = &w.Stop.Reason
 		}
@@ -68,15 +70,20 @@ func lastLine(texts ...string) string {
 }
 
 func itemReport(w *journal.Wave, i *journal.ItemState) ItemReport {
-	row := ItemReport{ID: i.ID, Slug: i.Slug, Backend: w.Plan.Driver, Model: orNull(i.Model), Tier: w.Plan.Tier, TestCmd: i.TestText,
+	row := ItemReport{ID: i.ID, Slug: i.Slug, Backend: w.Driver, Model: orNull(i.Model), Tier: w.Tier, TestCmd: i.TestText,
 		Attempts: []AttemptReport{}, Usage: i.Usage(), Corrections: []string{}, Log: filepath.ToSlash(logName(w.ID, i.ID)),
 		Durations: DurationsReport{BuildMs: i.BuildTime.Milliseconds(), VerifyMs: i.TestTime.Milliseconds(), ShipMs: i.ShipTime.Milliseconds()}}
 	row.State, row.Reason, row.Failure = itemEnd(w, i)
 	for _, a := range i.Attempts {
 		row.Attempts = append(row.Attempts, attemptReport(a))
+		row.Backend, row.Tier, row.Model = a.Driver, a.Tier, orNull(a.Model)
 		if a.Ended != nil && a.Test != nil {
 			row.TestExit, row.TreeSHA = a.Test.Exit, orNull(a.Ended.Tree)
 		}
+	}
+	if i.BaseTest != nil {
+		result := map[bool]string{true: "passed", false: "failed"}[i.BaseTest.Passed]
+		row.TestOnBase = &result
 	}
 	if i.Verified != "" && i.Adopted == nil {
 		proof := "exit_only"
@@ -100,6 +107,10 @@ func itemEnd(w *journal.Wave, i *journal.ItemState) (journal.State, string, *jou
 	switch {
 	case i.Adopted != nil:
 		return journal.StateShipped, "adopted: shipped by wave " + i.Adopted.Wave, nil
+	case i.Commit != "" && i.Lost:
+		return journal.StateShipped, "the backlog could not be told: it no longer has this wave's claim", nil
+	case i.Commit != "" && i.Changed:
+		return journal.StateShipped, "what shipped is the text that was planned; it was changed meanwhile", nil
 	case i.Commit != "":
 		return journal.StateShipped, "", nil
 	case i.End != nil:

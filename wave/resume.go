@@ -6,8 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"go.uber.org/zap"
+	"time"
 
 	"aesop/driver/process"
 	"aesop/statestore"
@@ -16,7 +15,7 @@ import (
 )
 
 // Resume carries waves that are not finished to their end: the one named id, or all whose process is dead where id is "". It
-// returns a report for each. *AliveError where the named wave is running.
+// returns a report for each. *AliveError where the named wave is running, or where nothing is unfinished but what is running.
 func (s *Scheduler) Resume(ctx context.Context, id string) ([]Report, error) {
 	ids, err := s.unfinished(ctx)
 	if err != nil {
@@ -28,11 +27,20 @@ func (s *Scheduler) Resume(ctx context.Context, id string) ([]Report, error) {
 		}
 		ids = []string{id}
 	}
-	var reports []Report
+	reports, alive, err := s.resumeAll(ctx, ids)
+	if err == nil && len(reports) == 0 && alive != nil {
+		return nil, alive
+	}
+	return reports, err
+}
+
+// resumeAll resumes waves in turn, until one is stopped. Those that are alive are left to their process; alive is the last of them.
+func (s *Scheduler) resumeAll(ctx context.Context, ids []string) (reports []Report, alive error, err error) {
 	for _, open := range ids {
 		report, err := s.resumeOne(ctx, open)
-		if _, alive := errors.AsType[*AliveError](err); alive && id == "" {
-			continue // somebody else's, and well
+		if _, lives := errors.AsType[*AliveError](err); lives {
+			alive = err
+			continue
 		}
 		if errors.Is(err, errFinished) {
 			continue
@@ -41,15 +49,25 @@ func (s *Scheduler) Resume(ctx context.Context, id string) ([]Report, error) {
 			reports = append(reports, report)
 		}
 		if err != nil || stopsDrain(report.Outcome) {
-			return reports, err
+			return reports, alive, err
 		}
 	}
-	return reports, nil
+	return reports, alive, nil
+}
+
+// resumeLeft resumes what dead processes of this place left, before something new begins.
+func (s *Scheduler) resumeLeft(ctx context.Context) ([]Report, error) {
+	ids, err := s.unfinished(ctx)
+	if err != nil {
+		return nil, err
+	}
+	reports, _, err := s.resumeAll(ctx, ids)
+	return reports, err
 }
 
 func (s *Scheduler) unfinished(ctx context.Context) (ids []string, err error) {
 	err = s.config.Store.View(ctx, func(r statestore.Reader) error {
-		ids, err = journal.Open(r, Place(s.config.State))
+		ids, err = journal.Open(r, s.place)
 		return err
 	})
 	return ids, err
@@ -93,22 +111,37 @@ func (s *Scheduler) resumeOne(ctx context.Context, id string) (Report, error) {
 	}
 	st, end := s.newStopper(ctx)
 	defer end()
-	r := s.newRun(id, j, st, nil)
+	r := s.newRun(id, j, st)
 	// Holding the lock proves the old process dead; now its children must be, before anything is done again.
-	survivors, err := process.Kill(ctx, func(mark string) bool { return strings.HasPrefix(mark, s.mark(id, "")) })
-	if err != nil && !errors.Is(err, errors.ErrUnsupported) {
-		return r.broken(fmt.Errorf("end what the wave left running: %w", err))
-	}
-	if len(survivors) > 0 {
-		s.config.Logger.Warn("processes of the wave could not be ended", zap.String("wave", id), zap.Any("processes", survivors))
+	survivors, err := s.endProcesses(st.ctx, id)
+	if err != nil {
+		return r.broken(err)
 	}
 	if wave := j.Wave(); wave.End != nil && len(wave.Unpushed()) == 0 {
 		return r.closeAgain()
+	}
+	info := s.config.Driver.Info()
+	if err := r.record(journal.TakenOver{Driver: info.Name, Tier: info.EffectiveTier(), Survivors: survivors}); err != nil {
+		return r.broken(err)
 	}
 	if err := r.pass("claim", ""); err != nil {
 		return r.close(err)
 	}
 	return r.close(r.takeUp())
+}
+
+// endLimit bounds how long the processes of a dead wave are waited for. One that hangs in the kernel is reported instead.
+const endLimit = 30 * time.Second
+
+// endProcesses kills what a dead wave left running, and names what survived it.
+func (s *Scheduler) endProcesses(ctx context.Context, id string) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, endLimit)
+	defer cancel()
+	left, err := process.Kill(ctx, func(mark string) bool { return strings.HasPrefix(mark, s.mark(id, "")) })
+	if err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		return nil, fmt.Errorf("end what the wave left running: %w", err)
+	}
+	return process.Names(left), nil
 }
 
 // closeAgain finishes a wave that ended, and whose process died before that was written everywhere.
@@ -126,8 +159,12 @@ func (r *run) closeAgain() (Report, error) {
 // takeUp goes on with a wave from where its journal ends.
 func (r *run) takeUp() (err error) {
 	wave := r.journal.Wave()
-	if r.target, err = r.s.open(r.stop.ctx, r.id, wave.Plan.Base); err != nil {
+	if r.target, err = r.s.open(r.stop.ctx, r.id, origin{remote: wave.Plan.Origin, branch: wave.Plan.Branch, commit: wave.Plan.Base}); err != nil {
 		return err
+	}
+	if name := r.target.shipper.Name(); name != wave.Plan.Remote {
+		return &SetupError{Code: "no_remote", Message: fmt.Sprintf("wave %s ships to %s, and this configuration to %s", r.id, wave.Plan.Remote, name),
+			Hint: "resume it with the configuration that it was started with"}
 	}
 	// Before anything else is decided, the remote is asked what became of a push: it may hold what the items' rows now deny.
 	if err := r.recoverPush(); err != nil {
@@ -162,14 +199,41 @@ func (r *run) takeUp() (err error) {
 // abandonAttempts writes down that attempts which were running have ended with their process.
 func (r *run) abandonAttempts(wave *journal.Wave) error {
 	for _, item := range wave.Select((*journal.ItemState).Open) {
-		if last := item.Last(); last != nil && last.Ended == nil {
-			if err := r.record(journal.AttemptEnded{Item: item.ID, Attempt: last.ID, Outcome: journal.OutcomeCancelled,
-				Reason: "the process that ran it died"}); err != nil {
+		last := item.Last()
+		if last == nil || last.Ended != nil {
+			continue
+		}
+		end := journal.AttemptEnded{Item: item.ID, Attempt: last.ID, Outcome: journal.OutcomeCancelled, Reason: abandoned}
+		if dir := r.agentDir(item.ID, last.Round, last.ID); exists(dir) {
+			end.Parked = r.below(dir)
+		}
+		if err := r.record(end); err != nil {
+			return err
+		}
+		if died := 1 + deaths(item); died >= maxDeaths {
+			if err := r.end(item.ID, journal.StateDriverFailed, fmt.Sprintf("the engine died %d times while its agent worked", died), true, nil); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+const (
+	abandoned = "the process that ran it died"
+	// maxDeaths is how often the engine may die under an item's agent in a wave before that is held against the item.
+	maxDeaths = 3
+)
+
+// deaths counts the attempts under which the engine died.
+func deaths(item *journal.ItemState) int {
+	n := 0
+	for _, a := range item.Attempts {
+		if a.Ended != nil && a.Ended.Reason == abandoned {
+			n++
+		}
+	}
+	return n
 }
 
 // reclaims decides, for every item that is not settled, whether its claim can be taken over. What people did to an item
@@ -195,7 +259,7 @@ func (r *run) reclaims(backlog tracker.Backlog) ([]tracker.Want, error) {
 			}
 		case item.Open() && !ours && (current.Status != tracker.Todo || wave.Pushing(item.ID)):
 			// Also where it is free: with a push that may land, a fresh claim could turn an old push into a new shipment.
-			if err := r.end(item.ID, journal.StateClaimLost, "the claim is somebody else's now", false, nil); err != nil {
+			if err := r.end(item.ID, journal.StateClaimLost, claimGone, false, nil); err != nil {
 				return nil, err
 			}
 			continue
@@ -222,11 +286,19 @@ func (r *run) reclaims(backlog tracker.Backlog) ([]tracker.Want, error) {
 func (r *run) reclaim(wants []tracker.Want) error {
 	claims, recorded := map[string]string{}, map[string]string{}
 	for _, want := range wants {
-		epoch, err := r.ensureJob(want.ID)
+		err := r.recordWith(func(tx statestore.Tx) (err error) {
+			want.MinEpoch, err = r.createJob(tx, want.ID)
+			return err
+		})
+		if _, no := errors.AsType[*jobError](err); no {
+			if err := r.end(want.ID, journal.StateClaimLost, err.Error(), false, nil); err != nil {
+				return err
+			}
+			continue
+		}
 		if err != nil {
 			return err
 		}
-		want.MinEpoch = epoch
 		got, err := r.s.config.Tracker.Claim(r.stop.ctx, r.holder(), r.s.config.Lease, want)
 		if _, conflict := errors.AsType[*tracker.ConflictError](err); conflict {
 			if err := r.end(want.ID, journal.StateClaimLost, err.Error(), false, nil); err != nil {

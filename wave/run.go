@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -32,11 +33,19 @@ type run struct {
 	jobs   map[string]string        // token of each item's running job
 	cancel map[string]context.CancelCauseFunc
 	old    map[string]string // where each item ref was when it was last looked at
+
+	nonce string // names the folder of the caches, which nobody has to find
 }
 
-func (s *Scheduler) newRun(id string, j *journal.Journal, st *stopper, t *target) *run {
-	return &run{s: s, id: id, journal: j, stop: st, target: t, items: map[string]tracker.Item{},
-		claims: map[string]tracker.Claim{}, jobs: map[string]string{}, old: map[string]string{}, cancel: map[string]context.CancelCauseFunc{}}
+func (s *Scheduler) newRun(id string, j *journal.Journal, st *stopper) *run {
+	return &run{s: s, id: id, journal: j, stop: st, items: map[string]tracker.Item{},
+		claims: map[string]tracker.Claim{}, jobs: map[string]string{}, old: map[string]string{}, cancel: map[string]context.CancelCauseFunc{}, nonce: s.nonce()}
+}
+
+// nonce is a name that cannot be guessed. Where there is no randomness, the next token says so.
+func (s *Scheduler) nonce() string {
+	token, _ := s.newToken()
+	return token[:min(len(token), 16)]
 }
 
 // bookkeeping is the context of what must be written down, and asked, also after a stop.
@@ -83,7 +92,27 @@ func (r *run) folder(parts ...string) string {
 
 // scratch is a fresh name for a tree of an item.
 func (r *run) scratch(item, what string) string {
-	return filepath.Join(r.s.config.State, "trees", r.id, itemName(item), what)
+	return filepath.Join(r.s.config.State, "trees", r.id, "items", itemName(item), what)
+}
+
+// caches is the folder of what runs on the base left in their caches. It has a name of this process only: what tests start with
+// must not be where an agent expects it.
+func (r *run) caches() string {
+	return filepath.Join(r.s.config.State, "trees", r.id+".caches-"+r.nonce)
+}
+
+// below is a path as reports name it: relative to the state directory.
+func (r *run) below(path string) string {
+	place, err := filepath.Rel(r.s.config.State, path)
+	if err != nil {
+		return path
+	}
+	return filepath.ToSlash(place)
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }
 
 // identity is who commits in this wave.
@@ -152,7 +181,15 @@ func (r *run) stopCause(cause error) *journal.Stopped {
 
 // broken reports a wave that the engine itself could not carry on; it stays open and can be resumed.
 func (r *run) broken(err error) (Report, error) {
-	report := NewReport(r.journal.Wave())
-	report.Outcome, report.Error = journal.ErrorOutcome, &ReportError{Code: "internal", Message: r.s.redact(err.Error())}
+	fault := Explain(err)
+	fault.Message = r.s.redact(fault.Message)
+	stopped := journal.Stopped{Outcome: journal.ErrorOutcome, Reason: fault.Message, Error: fault}
+	wave := r.journal.Wave()
+	if noteErr := r.record(stopped); noteErr == nil {
+		wave = r.journal.Wave()
+	} else if applyErr := wave.Apply(r.s.config.Clock(), stopped); applyErr != nil { // the store may be what is broken
+		err = errors.Join(err, noteErr, applyErr)
+	}
+	report := NewReport(wave)
 	return report, errors.Join(err, r.writeReport(report))
 }

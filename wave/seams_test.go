@@ -160,6 +160,9 @@ func TestObservers(t *testing.T) {
 	w.items(item{"id": "a"}, item{"id": "b"})
 	w.script(map[string][]attempt{"a": {writes("a.txt", "poor"), writes("a.txt", "good")}, "b": good("b")})
 	check := func(w *journal.Wave, e journal.Event) {
+		if _, before := e.(journal.GateChecked); before && w.StartedAt.IsZero() {
+			return // asked before there was a plan
+		}
 		if w.Items["a"] == nil || w.Items["b"] == nil || len(w.Order) != 2 {
 			t.Errorf("the state at %s is %s", e.Type(), asJSON(w))
 			return

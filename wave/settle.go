@@ -1,9 +1,9 @@
 package wave
 
 import (
+	"context"
 	"errors"
-
-	"go.uber.org/zap"
+	"slices"
 
 	"aesop/tracker"
 	"aesop/wave/journal"
@@ -30,15 +30,34 @@ func (r *run) settle() error {
 	}
 	ctx, cancel := r.bookkeeping()
 	defer cancel()
-	err := r.s.config.Tracker.Settle(ctx, ends...)
+	done := journal.Settled{Items: ids}
+	var err error
+	if done.Changed, err = r.changedTexts(ctx, wave, ids); err != nil {
+		return err
+	}
+	err = r.s.config.Tracker.Settle(ctx, ends...)
 	if lost, ok := errors.AsType[*tracker.LostError](err); ok {
-		// Somebody else holds these now. What shipped, the remote will tell them.
-		r.s.config.Logger.Warn("claims were lost before they were settled", zap.String("wave", r.id), zap.Strings("items", lost.IDs))
+		done.Lost = lost.IDs // somebody else holds these now; what shipped, the remote will tell them
 	} else if err != nil {
 		return err
 	}
 	fail("tracker")
-	return r.record(journal.Settled{Items: ids})
+	return r.record(done)
+}
+
+// changedTexts are the items whose text in the tracker is not what the wave worked on.
+func (r *run) changedTexts(ctx context.Context, wave *journal.Wave, ids []string) ([]string, error) {
+	backlog, err := r.s.config.Tracker.Backlog(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var changed []string
+	for _, item := range backlog.Items {
+		if slices.Contains(ids, item.ID) && item.Fingerprint() != wave.Items[item.ID].Fingerprint {
+			changed = append(changed, item.ID)
+		}
+	}
+	return changed, nil
 }
 
 // settlement is the one table from how an item ended to what becomes of it in the tracker.

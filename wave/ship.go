@@ -17,18 +17,18 @@ import (
 // because others had shipped them, so that the rest must be joined anew.
 func (r *run) ship(tip git.SHA, items []*journal.ItemState) (again bool, err error) {
 	branch := Branch(r.id)
-	if r.s.protected(branch, r.target.branch) {
-		return false, r.record(journal.PushFailed{Error: "protected_branch", Detail: fmt.Sprintf("branch %s is protected", branch)})
-	}
 	intent := journal.PushIntent{Branch: branch, Tip: tip, Items: itemIDs(items),
 		Updates: []journal.Update{{Ref: "refs/heads/" + branch, New: tip}}}
 	for _, item := range items {
 		if !r.holds(item.ID) {
-			return true, r.end(item.ID, journal.StateClaimLost, "the claim is somebody else's now", false, nil)
+			return true, r.end(item.ID, journal.StateClaimLost, claimGone, false, nil)
 		}
 		intent.Updates = append(intent.Updates, journal.Update{Ref: ItemRef(item.ID), Old: r.oldShipment(item.ID), New: item.Verified})
 	}
 	if err := r.pass("ship", ""); err != nil {
+		return false, err
+	}
+	if err := r.guard(); err != nil {
 		return false, err
 	}
 	if err := r.record(intent); err != nil {
@@ -39,6 +39,21 @@ func (r *run) ship(tip git.SHA, items []*journal.ItemState) (again bool, err err
 	fail("push")
 	took := r.s.config.Clock().Sub(began)
 	return r.afterPush(intent, pushErr, took)
+}
+
+// guard stops the wave where the configuration or the hooks of the user's repository changed while agents worked: a push would run
+// what stands there.
+func (r *run) guard() error {
+	now, err := r.s.user.Guarded(r.stop.ctx)
+	if err == nil && now != r.target.guarded {
+		err = errors.New("the configuration or the hooks of the user's repository changed while agents worked; look at them, then resume")
+	}
+	if err == nil {
+		return nil
+	}
+	err = &gateError{"repository", err}
+	r.stop.cancel(err)
+	return err
 }
 
 // afterPush asks the remote what it holds; what the push said is a hint.
@@ -53,7 +68,7 @@ func (r *run) afterPush(intent journal.PushIntent, pushErr error, took time.Dura
 		}
 		return false, r.record(journal.PushFailed{Error: "remote_unreachable", Detail: detail})
 	}
-	if holds(refs, intent.Updates) {
+	if landed(refs, intent) {
 		return false, r.shipped(intent, took)
 	}
 	again, err = r.adoptFrom(ctx, refs)
@@ -114,9 +129,11 @@ func landed(refs map[string]string, intent journal.PushIntent) bool {
 
 // shipment is what the store remembers of an item that shipped.
 type shipment struct {
-	Wave   string `json:"wave"`
-	Branch string `json:"branch"`
-	Commit string `json:"commit"`
+	Item        string `json:"item"`
+	Fingerprint string `json:"fingerprint"` // of the text that shipped
+	Wave        string `json:"wave"`
+	Branch      string `json:"branch"`
+	Commit      string `json:"commit"`
 }
 
 func shipmentKey(commit string) statestore.Key { return statestore.Key("shipment/" + commit) }
@@ -133,7 +150,7 @@ func (r *run) shipped(intent journal.PushIntent, took time.Duration) error {
 			if err := r.completeJob(tx, id); err != nil {
 				return err
 			}
-			value, err := json.Marshal(shipment{Wave: r.id, Branch: intent.Branch, Commit: event.Items[id]})
+			value, err := json.Marshal(shipment{Item: id, Fingerprint: wave.Items[id].Fingerprint, Wave: r.id, Branch: intent.Branch, Commit: event.Items[id]})
 			if err != nil {
 				return err
 			}

@@ -1,6 +1,7 @@
 package wave
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -18,24 +19,30 @@ type target struct {
 	engine  *git.Engine
 	remote  *git.Remote
 	shipper Shipper
-	branch  string            // the base's name on the remote
-	base    git.SHA           // its tip
-	refs    map[string]string // of the destination, when the wave began
+	branch  string  // the base's name on the remote
+	base    git.SHA // commit that every item starts from
 	dirty   []string
+	guarded string // digest of the user's git configuration and hooks, before any agent worked
+}
+
+// origin says where a wave starts. Empty fields are found out.
+type origin struct {
+	remote string
+	branch string
+	commit git.SHA
 }
 
 // maxDirty is how many changed paths of the user's work tree are named.
 const maxDirty = 20
 
-// open finds remote and base, and brings the base into the engine's repository. The wave starts from the commit from, where
-// that is not "", otherwise from the tip of the base branch.
-func (s *Scheduler) open(ctx context.Context, id string, from git.SHA) (*target, error) {
+// open finds remote and base, and brings the base into the engine's repository.
+func (s *Scheduler) open(ctx context.Context, id string, from origin) (*target, error) {
 	if ok, err := s.user.HasCommits(ctx); err != nil {
 		return nil, err
 	} else if !ok {
 		return nil, &SetupError{Code: "no_commits", Message: s.user.Root + " has no commits", Hint: "commit something and push it first"}
 	}
-	name, err := s.remoteName(ctx)
+	name, err := s.remoteName(ctx, cmp.Or(from.remote, s.config.Remote))
 	if err != nil {
 		return nil, err
 	}
@@ -48,37 +55,44 @@ func (s *Scheduler) open(ctx context.Context, id string, from git.SHA) (*target,
 		return nil, &SetupError{Code: "remote_unreachable", Message: fmt.Sprintf("remote %s cannot be read: %v", name, err),
 			Hint: "check git remote -v, the network and your credentials", Err: err}
 	}
-	t := &target{remote: remote, refs: refs.All, shipper: s.config.Shipper}
-	if t.branch, err = s.baseBranch(ctx, name, refs); err != nil {
-		return nil, err
+	t := &target{remote: remote, shipper: s.config.Shipper, branch: from.branch, base: from.commit}
+	if t.branch == "" {
+		if t.branch, err = s.baseBranch(ctx, name, refs); err != nil {
+			return nil, err
+		}
 	}
-	t.base = refs.All["refs/heads/"+t.branch]
+	if s.protected(Branch(id), t.branch) {
+		return nil, &SetupError{Code: "protected_branch", Message: fmt.Sprintf("the wave's branch %s is protected", Branch(id)),
+			Hint: "take the pattern that covers it out of protectedBranches"}
+	}
+	tip := refs.All["refs/heads/"+t.branch]
 	if t.engine, err = s.program.OpenEngine(ctx, s.user, filepath.Join(s.config.State, "git", s.user.ID()+".git"), s.lockFile("git")); err != nil {
 		return nil, err
 	}
 	if err := s.freeEngine(ctx, id, t.engine); err != nil {
 		return nil, err
 	}
-	if err := t.engine.Fetch(ctx, remote, t.base); err != nil {
+	if err := t.engine.Fetch(ctx, remote, cmp.Or(t.base, tip)); err != nil {
 		return nil, &SetupError{Code: "remote_unreachable", Message: fmt.Sprintf("branch %s of remote %s cannot be fetched: %v", t.branch, name, err),
 			Hint: "check the network and your credentials", Err: err}
 	}
-	if from != "" {
-		t.base = from
-	}
+	t.base = cmp.Or(t.base, tip)
 	if t.shipper == nil {
 		t.shipper = remoteShipper{remote}
+	}
+	if t.guarded, err = s.user.Guarded(ctx); err != nil {
+		return nil, err
 	}
 	t.dirty, err = s.user.Dirty(ctx, maxDirty)
 	return t, err
 }
 
-func (s *Scheduler) remoteName(ctx context.Context) (string, error) {
+func (s *Scheduler) remoteName(ctx context.Context, want string) (string, error) {
 	names, err := s.user.Remotes(ctx)
 	if err != nil {
 		return "", err
 	}
-	switch want := s.config.Remote; {
+	switch {
 	case want != "" && slices.Contains(names, want):
 		return want, nil
 	case want != "":

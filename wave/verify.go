@@ -27,7 +27,10 @@ func (r *run) verify(ctx context.Context, item *journal.ItemState) error {
 	if test.Passed {
 		return r.record(event) // the job ends when the commit has shipped
 	}
-	return r.recordWith(r.failJob(item.ID, "not_verified"), event)
+	if attempt.Round > r.journal.Wave().Plan.Repairs {
+		return r.recordWith(r.failJob(item.ID, "not_verified"), event)
+	}
+	return r.recordWith(r.repeatJob(item.ID, attempt.Round+1), event)
 }
 
 // testItemOnBase runs the item's test before any change, for the first prompt, and to fill a cache that no agent can reach.
@@ -43,15 +46,15 @@ func (r *run) testItemOnBase(ctx context.Context, item *journal.ItemState) error
 
 // testBase runs the configured verify command on the base, before any agent is paid.
 func (r *run) testBase() error {
-	verify := r.s.config.Verify
-	if verify.Words() == nil || r.journal.Wave().Base != nil {
+	verify := r.journal.Wave().Plan.Verify
+	if verify.Argv == nil || r.journal.Wave().Base != nil {
 		return nil
 	}
-	test, err := r.test(r.stop.ctx, testing{name: "base", item: "", commit: r.target.base, argv: verify.Words(), text: commandText(verify), keep: r.baseCache()})
+	test, err := r.test(r.stop.ctx, testing{name: "base", item: "", commit: r.target.base, argv: verify.Argv, text: verify.Text, keep: r.baseCache()})
 	if err != nil {
 		return err
 	}
-	return r.record(journal.BaseTested{Command: commandText(verify), Test: test})
+	return r.record(journal.BaseTested{Command: verify.Text, Test: test})
 }
 
 // testing describes one run of a test command on a commit.
@@ -70,9 +73,12 @@ type testing struct {
 func (r *run) test(ctx context.Context, t testing) (journal.Test, error) {
 	home := t.item
 	if home == "" {
-		home = "wave"
+		home = wholeWave
 	}
 	place := r.scratch(home, t.name)
+	if home == wholeWave {
+		place = filepath.Join(r.s.config.State, "trees", r.id, "wave", t.name)
+	}
 	dir, private := filepath.Join(place, "tree"), filepath.Join(place, "private")
 	r.discard(place)
 	defer r.discard(place)
@@ -106,7 +112,8 @@ func (r *run) test(ctx context.Context, t testing) (journal.Test, error) {
 		return journal.Test{}, err
 	}
 	test := journal.Test{Passed: outcome.Passed(), Exit: outcome.Exit, TimedOut: outcome.TimedOut, Stdout: r.s.redact(outcome.Stdout),
-		Stderr: r.s.redact(outcome.Stderr), Reason: unended(outcome), DurationMs: outcome.Duration.Milliseconds(), Confinement: outcome.Confinement}
+		Stderr: r.s.redact(outcome.Stderr), Reason: unended(outcome), DurationMs: outcome.Duration.Milliseconds(), Confinement: outcome.Confinement, Survivors: outcome.Survivors}
+	log.section("%s", testEnd(test))
 	if err := r.unchanged(ctx, &test, t.commit, dir); err != nil {
 		return journal.Test{}, err
 	}
@@ -119,6 +126,15 @@ func (r *run) test(ctx context.Context, t testing) (journal.Test, error) {
 		}
 	}
 	return test, nil
+}
+
+// testEnd says how a test went, for its log.
+func testEnd(t journal.Test) string {
+	took := (time.Duration(t.DurationMs) * time.Millisecond).Round(time.Millisecond)
+	if t.Exit == nil {
+		return fmt.Sprintf("%s, after %s", t.Reason, took)
+	}
+	return fmt.Sprintf("exit %d after %s", *t.Exit, took)
 }
 
 // unended says why a command did not end by itself; its output need not.
@@ -157,11 +173,11 @@ func (r *run) baseCache() string { return r.cacheOf("") }
 
 // cacheOf is the folder for the caches of an item's run on the base.
 func (r *run) cacheOf(item string) string {
-	name := "wave"
+	name := wholeWave
 	if item != "" {
-		name = itemName(item)
+		name = "item-" + itemName(item)
 	}
-	return filepath.Join(r.s.config.State, "trees", r.id, "caches", name)
+	return filepath.Join(r.caches(), name)
 }
 
 // copyCaches makes a real copy, so that a test can never reach another's cache. A seed that does not exist is no seed.

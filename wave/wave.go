@@ -24,13 +24,14 @@ type Scheduler struct {
 	program git.Program
 	user    *git.User
 	halt    Halt
+	place   string // name of the state directory
 
 	mu    sync.Mutex
 	stops int // calls of Stop
 	alive map[*stopper]bool
 }
 
-// New checks the configuration and finds the repository. It changes nothing on disk.
+// New checks the configuration and finds the repository. It changes nothing but the state directory.
 func New(ctx context.Context, c Config) (*Scheduler, error) {
 	if err := c.complete(); err != nil {
 		return nil, err
@@ -49,7 +50,11 @@ func New(ctx context.Context, c Config) (*Scheduler, error) {
 	if c.State, err = filepath.Abs(c.State); err != nil {
 		return nil, err
 	}
-	return &Scheduler{config: c, program: program, user: user, halt: Halt{Dir: c.State}, alive: map[*stopper]bool{}}, nil
+	place, err := Place(c.State)
+	if err != nil {
+		return nil, err
+	}
+	return &Scheduler{config: c, program: program, user: user, halt: Halt{Dir: c.State}, place: place, alive: map[*stopper]bool{}}, nil
 }
 
 // Halt is the switch that stops all waves of this state.
@@ -84,7 +89,7 @@ func (e *AliveError) Error() string {
 
 // journalConfig is how this scheduler's journals store and show events.
 func (s *Scheduler) journalConfig() journal.Config {
-	c := journal.Config{Store: s.config.Store, Place: Place(s.config.State)}
+	c := journal.Config{Store: s.config.Store, Place: s.place}
 	if r := s.config.Redactor; r != nil {
 		c.Redact = r.Bytes
 	}

@@ -237,12 +237,17 @@ func TestReviewerAndApproverDecide(t *testing.T) {
 				w.script(map[string][]attempt{"a": good("a")})
 				s := answer
 				report := w.run(func(c *wave.Config) { tt.configure(c, &s) })
-				want := journal.StateReviewRejected
-				if answer.answer.OK && answer.err == nil {
+				want, step := journal.StateReviewRejected, "done"
+				switch {
+				case answer.err != nil: // neither yes nor no
+					want, step = journal.StateParked, "partial"
+					wantOutcome(t, report, journal.GateUnavailable)
+					wantStatus(t, w.read("a"), tracker.InProgress)
+				case answer.answer.OK:
 					want = journal.StateShipped
 				}
 				wantState(t, report, "a", want)
-				if tt.step(report.Steps) != "done" {
+				if tt.step(report.Steps) != step {
 					t.Errorf("steps: %s", asJSON(report.Steps))
 				}
 				if len(s.seen) != 1 || !strings.Contains(s.seen[0].Diff, "+good") {

@@ -15,6 +15,7 @@ import (
 
 	"aesop/cost"
 	"aesop/driver"
+	"aesop/driver/process"
 	"aesop/internal/agentproc"
 )
 
@@ -47,6 +48,7 @@ func (d *Driver) Run(ctx context.Context, t driver.Task, emit func(driver.Event)
 	r, err := agentproc.Run(ctx, agentproc.Command(t, "sh", "-c", d.line), strings.NewReader(t.Prompt), emit)
 	result := driver.Result{
 		Summary: agentproc.LastWords(r.Stdout, summarySize), Output: agentproc.Output(r), Confinement: r.Confinement,
+		Survivors: process.Names(r.Survivors),
 	}
 	usage, found, usageErr := agentproc.ReadUsage(t.AttemptDir)
 	event := driver.Event{Kind: "usage", Usage: usage}

@@ -16,6 +16,7 @@ package process
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os/exec"
 	"time"
@@ -92,6 +93,15 @@ type Survivor struct {
 	PID     int
 	Program string // name of the executable, never its arguments
 	Mark    string
+}
+
+// Names are survivors as people read them.
+func Names(survivors []Survivor) []string {
+	var names []string
+	for _, s := range survivors {
+		names = append(names, fmt.Sprintf("%s (process %d)", s.Program, s.PID))
+	}
+	return names
 }
 
 // WithKill returns a context that carries a second, harder stop: when ctx ends, Run stops the child softly and waits

@@ -9,6 +9,7 @@ import (
 
 	"aesop/cost"
 	"aesop/driver"
+	"aesop/driver/process"
 	"aesop/internal/agentproc"
 )
 
@@ -106,7 +107,7 @@ func (p *player) exec(ctx context.Context, a attempt) error {
 		c.Timeout = max(1, c.Timeout-time.Since(p.began)) // what the sleep left of it
 	}
 	r, err := agentproc.Run(ctx, c, nil, p.emit)
-	p.result.Output, p.result.Confinement = agentproc.Output(r), r.Confinement
+	p.result.Output, p.result.Confinement, p.result.Survivors = agentproc.Output(r), r.Confinement, process.Names(r.Survivors)
 	p.result.Files = nil // it may have changed anything
 	return err
 }

@@ -77,8 +77,12 @@ func (cmd statusCommand) Run(c *cli.Context) error {
 		if document.Waves = len(ids); len(ids) > 0 {
 			document.Last = &ids[len(ids)-1]
 		}
+		name, err := wave.Place(place.State)
+		if err != nil {
+			return err
+		}
 		err = store.View(c, func(r statestore.Reader) error {
-			open, err := journal.Open(r, wave.Place(place.State))
+			open, err := journal.Open(r, name)
 			if err != nil {
 				return err
 			}

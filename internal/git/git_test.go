@@ -68,7 +68,7 @@ func (p *place) open(repo string) (*git.User, *git.Engine, *git.Remote) {
 	must(p.t, err)
 	engine, err := p.program.OpenEngine(p.t.Context(), user, filepath.Join(p.dir, "state", user.ID()+".git"), filepath.Join(p.dir, "state", "lock"))
 	must(p.t, err)
-	remote, err := user.Remote(p.t.Context(), "origin", "test/remote")
+	remote, err := user.Remote(p.t.Context(), "origin", p.dir) // a mark of this test only
 	must(p.t, err)
 	return user, engine, remote
 }

@@ -33,6 +33,7 @@ type Outcome struct {
 	Stderr      string
 	Duration    time.Duration
 	Confinement string
+	Survivors   []string // processes that the kill at the end did not end
 }
 
 // Passed says that the command ended by itself with exit 0.
@@ -66,7 +67,7 @@ func Run(ctx context.Context, s Spec) (Outcome, error) {
 		return Outcome{}, &StartError{Err: err}
 	}
 	outcome := Outcome{TimedOut: result.Reason == process.TimedOut, Stdout: string(result.Stdout.Text), Stderr: string(result.Stderr.Text),
-		Signal: result.Signal, Duration: result.Duration, Confinement: result.Confinement}
+		Signal: result.Signal, Duration: result.Duration, Confinement: result.Confinement, Survivors: process.Names(result.Survivors)}
 	if result.Reason == process.Cancelled {
 		return outcome, context.Cause(ctx)
 	}

@@ -25,7 +25,8 @@ type Planned struct {
 	Tier    int       `json:"tier"`
 	Repairs int       `json:"repairs"` // rounds after the first dispatch
 	Repo    string    `json:"repo"`
-	Remote  string    `json:"remote"`
+	Origin  string    `json:"origin"` // git remote that the base came from
+	Remote  string    `json:"remote"` // where work ships to
 	Branch  string    `json:"branch"` // of the remote that the base is the tip of
 	Base    string    `json:"base"`
 	Prompt  string    `json:"prompt"` // version and hash of the template
@@ -33,11 +34,18 @@ type Planned struct {
 	Email   string    `json:"email"`
 	Dirty   []string  `json:"dirty,omitempty"`
 	RedBase bool      `json:"redBase"` // a base whose own test fails is allowed
+	Verify  Command   `json:"verify"`  // test of the whole repository; no words where there is none
 	Items   []Item    `json:"items"`
 	Skipped []Skipped `json:"skipped"`
 	Resumed []Resume  `json:"resumed,omitempty"`
 	Review  bool      `json:"review"`  // a reviewer is configured
 	Approve bool      `json:"approve"` // an approver is configured
+}
+
+// Command is a command as it runs, and as people wrote it.
+type Command struct {
+	Argv []string `json:"argv,omitempty"`
+	Text string   `json:"text,omitempty"`
 }
 
 // Resume is a wave that the same run finished first.
@@ -97,6 +105,8 @@ type Test struct {
 	DurationMs  int64  `json:"durationMs"`
 	Confinement string `json:"confinement"`
 	Reason      string `json:"reason,omitempty"` // why it counts as failed, where exit code and output do not say it
+
+	Survivors []string `json:"survivors,omitempty"` // processes that a kill did not end
 }
 
 // ItemBaseTested is the run of an item's test on the base, before its first dispatch.
@@ -110,6 +120,8 @@ type AttemptStarted struct {
 	Item    string `json:"item"`
 	Attempt string `json:"attempt"`
 	Round   int    `json:"round"`
+	Driver  string `json:"driver"`
+	Tier    int    `json:"tier"`
 	Model   string `json:"model,omitempty"`
 }
 
@@ -140,7 +152,8 @@ type AttemptEnded struct {
 	Exit        *int       `json:"exit,omitempty"` // of the agent's program
 	Session     string     `json:"session,omitempty"`
 	Confinement string     `json:"confinement,omitempty"`
-	Parked      string     `json:"parked,omitempty"` // folder below the state directory that keeps the agent's tree
+	Parked      string     `json:"parked,omitempty"`    // folder below the state directory that keeps the agent's tree
+	Survivors   []string   `json:"survivors,omitempty"` // processes that a kill did not end
 }
 
 // Verified is the test of an attempt's commit in a clean tree.
@@ -227,8 +240,13 @@ type PushFailed struct {
 }
 
 // Settled says that the tracker knows the end of the items.
+//
+// Changed are those whose text people changed meanwhile: what shipped is the text that was planned. Lost are those whose claim the
+// tracker no longer has: it was not told.
 type Settled struct {
-	Items []string `json:"items"`
+	Items   []string `json:"items"`
+	Changed []string `json:"changed,omitempty"`
+	Lost    []string `json:"lost,omitempty"`
 }
 
 // GateChecked is one answer of a gate.
@@ -243,12 +261,30 @@ type GateChecked struct {
 type Stopped struct {
 	Outcome Outcome `json:"outcome"`
 	Reason  string  `json:"reason"`
+	Error   *Fault  `json:"error,omitempty"` // of the engine, or of what it stands on
+}
+
+// Fault is an error as reports show it.
+type Fault struct {
+	Code    string `json:"code"` // a stable word
+	Message string `json:"message"`
+	File    string `json:"file"`
+	Line    int    `json:"line"` // 1-based; 0: none
+	Field   string `json:"field"`
+	Hint    string `json:"hint"` // what to do next
 }
 
 // Resumed says that a later run took the wave over. Claims are the new attempt ids by item, Recorded as in Claimed.
 type Resumed struct {
 	Claims   map[string]string `json:"claims"`
 	Recorded map[string]string `json:"recorded,omitempty"`
+}
+
+// TakenOver says, first of all, who goes on with a wave that was left, and which of its processes could not be ended.
+type TakenOver struct {
+	Driver    string   `json:"driver"`
+	Tier      int      `json:"tier"`
+	Survivors []string `json:"survivors,omitempty"`
 }
 
 // Ended is the end of the wave.
@@ -275,13 +311,14 @@ func (Settled) Type() string        { return "settled" }
 func (GateChecked) Type() string    { return "gate_checked" }
 func (Stopped) Type() string        { return "stopped" }
 func (Resumed) Type() string        { return "resumed" }
+func (TakenOver) Type() string      { return "taken_over" }
 func (Ended) Type() string          { return "ended" }
 
 // Durable says whether an event must be on disk before the wave goes on; others are written together with the next that is.
 // An attempt's end is durable because what the agent was paid for would otherwise be done, and paid, again.
 func Durable(e Event) bool {
 	switch e.(type) {
-	case Planned, AttemptStarted, AttemptEnded, Verified, PushIntent, Shipped, Adopted, PushFailed, Stopped, Resumed, Ended:
+	case Planned, AttemptStarted, AttemptEnded, Verified, PushIntent, Shipped, Adopted, PushFailed, Stopped, Resumed, TakenOver, Ended:
 		return true
 	}
 	return false
@@ -321,6 +358,7 @@ func readers() map[string]func([]byte) (Event, error) {
 		GateChecked{}.Type():    read[GateChecked],
 		Stopped{}.Type():        read[Stopped],
 		Resumed{}.Type():        read[Resumed],
+		TakenOver{}.Type():      read[TakenOver],
 		Ended{}.Type():          read[Ended],
 	}
 }

@@ -23,7 +23,7 @@ func pointer[T any](v T) *T { return &v }
 
 // planned is the plan of a wave with the items a and b.
 func planned() journal.Planned {
-	return journal.Planned{Driver: "script", Tier: 2, Repairs: 3, Repo: "/repo", Remote: "origin", Branch: "main", Base: "b0", Prompt: "p-1",
+	return journal.Planned{Driver: "script", Tier: 2, Repairs: 3, Repo: "/repo", Origin: "upstream", Remote: "origin", Verify: journal.Command{Argv: []string{"make"}, Text: "make"}, Branch: "main", Base: "b0", Prompt: "p-1",
 		Who: "Tester", Email: "tester@example.com", Dirty: []string{"x"}, RedBase: true, Review: true, Approve: true,
 		Items: []journal.Item{
 			{ID: "a", Slug: "sa", Title: "A", Fingerprint: "f", TestText: "make", Model: "m", Claim: "c1", Attempts: 1},
@@ -34,7 +34,7 @@ func planned() journal.Planned {
 
 // history has every type of event once, each with every field filled, in an order that can be.
 func history() []journal.Event {
-	test := journal.Test{Passed: true, Exit: pointer(0), TimedOut: true, Stdout: "out", Stderr: "err", DurationMs: 5, Confinement: "none", Reason: "so"}
+	test := journal.Test{Passed: true, Exit: pointer(0), TimedOut: true, Stdout: "out", Stderr: "err", DurationMs: 5, Confinement: "none", Reason: "so", Survivors: []string{"sleep (process 3)"}}
 	usage := cost.Usage{Model: "m", Input: 1, CacheRead: 2, CacheWrite5m: 3, CacheWrite1h: 4, Output: 5, Reasoning: 6, Metered: true}
 	return []journal.Event{
 		planned(),
@@ -43,21 +43,22 @@ func history() []journal.Event {
 		journal.Dropped{Item: "b", Reason: "claimed", Detail: "by another"},
 		journal.Claimed{Items: []string{"a"}, Recorded: map[string]string{"a": "s0"}},
 		journal.ItemBaseTested{Item: "a", Test: test},
-		journal.AttemptStarted{Item: "a", Attempt: "t1", Round: 1, Model: "m"},
+		journal.AttemptStarted{Item: "a", Attempt: "t1", Round: 1, Driver: "script", Tier: 2, Model: "m"},
 		journal.AttemptEnded{Item: "a", Attempt: "t1", Outcome: journal.OutcomeBuilt, Class: "crashed", Reason: "r", Usage: usage, DurationMs: 7,
-			Commit: "c", Tree: "t", Tail: "end", Exit: pointer(3), Session: "s", Confinement: "none", Parked: "trees/x"},
+			Commit: "c", Tree: "t", Tail: "end", Exit: pointer(3), Session: "s", Confinement: "none", Parked: "trees/x", Survivors: []string{"sh (process 2)"}},
 		journal.Verified{Item: "a", Attempt: "t1", Commit: "c", Test: test},
 		journal.Judged{Item: "a", Seat: journal.SeatReview, OK: true, Reason: "fine"},
 		journal.Integrated{Tip: "c", Items: []string{"a"}, Verified: true},
 		journal.PushIntent{Branch: "aesop/w", Tip: "c", Items: []string{"a"}, Updates: []journal.Update{{Ref: "refs/heads/aesop/w", Old: "o", New: "c"}}},
 		journal.PushFailed{Error: "push_refused", Detail: "no"},
-		journal.Stopped{Outcome: journal.Halted, Reason: "lunch"},
+		journal.Stopped{Outcome: journal.Halted, Reason: "lunch", Error: &journal.Fault{Code: "c", Message: "m", File: "f", Line: 1, Field: "x", Hint: "h"}},
+		journal.TakenOver{Driver: "command", Tier: 4, Survivors: []string{"sh (process 1)"}},
 		journal.Resumed{Claims: map[string]string{"a": "c3"}, Recorded: map[string]string{"a": "s1"}},
 		journal.ItemEnded{Item: "a", State: journal.StateParked, Reason: "r", Counted: true,
 			Failure: &journal.Failure{Step: "ship", Command: "git push", Exit: pointer(1), Tail: "t"}},
 		journal.Shipped{Branch: "aesop/w", Tip: "c", Items: map[string]string{"a": "c"}, DurationMs: 9},
 		journal.Adopted{Item: "a", Commit: "c9", Branch: "aesop/w9", Wave: "w9"},
-		journal.Settled{Items: []string{"a"}},
+		journal.Settled{Items: []string{"a"}, Changed: []string{"a"}, Lost: []string{"a"}},
 		journal.Ended{Outcome: journal.Good},
 	}
 }
@@ -192,19 +193,19 @@ func TestFoldOfTheHistory(t *testing.T) {
 		"gate":  len(w.Gates) == 1 && w.Gates[0].Verdict == "go",
 		"dropped": w.Items["b"] == nil && slices.Equal(w.Order, []string{"a"}) && len(w.Skipped) == 2 &&
 			w.Skipped[1] == journal.Skipped{ID: "b", Slug: "sb", Reason: "claimed", Detail: "by another"},
-		"claim":          a.Claimed && a.Claim == "c3" && a.Recorded == "s1",
-		"base of item":   a.BaseTest != nil,
-		"attempt":        len(a.Attempts) == 1 && a.Last().ID == "t1" && a.Last().StartedAt.Equal(start.Add(6*time.Second)) && a.Last().Ended.Commit == "c",
-		"times":          a.BuildTime == 7*time.Millisecond && a.TestTime == 5*time.Millisecond && a.ShipTime == 9*time.Millisecond,
-		"verified":       a.Verified == "c" && a.Last().Test != nil,
-		"judged":         a.Judged[journal.SeatReview].OK,
-		"integrated":     w.Tip == "c" && slices.Equal(w.TipItems, []string{"a"}) && w.Union,
-		"shipped":        w.Shipped != nil && w.Intent == nil && !w.Pushing("a"),
-		"stop is undone": w.Stop == nil && len(w.Resumes) == 1 && w.Resumes[0].Equal(start.Add(14*time.Second)),
-		"item's end":     a.End != nil && a.End.State == journal.StateParked && !a.Open(),
-		"adopted":        a.Adopted != nil && a.Commit == "c9",
-		"settled":        a.Settled,
-		"end":            w.End != nil && w.EndedAt.Equal(start.Add(19*time.Second)),
+		"claim":        a.Claimed && a.Claim == "c3" && a.Recorded == "s1",
+		"base of item": a.BaseTest != nil,
+		"attempt":      len(a.Attempts) == 1 && a.Last().ID == "t1" && a.Last().StartedAt.Equal(start.Add(6*time.Second)) && a.Last().Ended.Commit == "c",
+		"times":        a.BuildTime == 7*time.Millisecond && a.TestTime == 5*time.Millisecond && a.ShipTime == 9*time.Millisecond,
+		"verified":     a.Verified == "c" && a.Last().Test != nil,
+		"judged":       a.Judged[journal.SeatReview].OK,
+		"integrated":   w.Tip == "c" && slices.Equal(w.TipItems, []string{"a"}) && w.Union,
+		"shipped":      w.Shipped != nil && w.Intent == nil && !w.Pushing("a"),
+		"taken over":   w.Stop == nil && w.Driver == "command" && w.Tier == 4 && len(w.Survivors) == 5,
+		"item's end":   a.End != nil && a.End.State == journal.StateParked && !a.Open(),
+		"adopted":      a.Adopted != nil && a.Commit == "c9",
+		"settled":      a.Settled && a.Changed && a.Lost,
+		"end":          w.End != nil && w.EndedAt.Equal(start.Add(20*time.Second)),
 	} {
 		if !ok {
 			t.Errorf("%s is not as its event says", what)
@@ -333,7 +334,7 @@ func TestEventsAboutUnknownItems(t *testing.T) {
 	refused := 0
 	for _, e := range history() {
 		switch e.(type) {
-		case journal.Planned, journal.GateChecked, journal.BaseTested, journal.Integrated, journal.PushIntent, journal.PushFailed, journal.Stopped, journal.Ended:
+		case journal.Planned, journal.GateChecked, journal.BaseTested, journal.Integrated, journal.PushIntent, journal.PushFailed, journal.Stopped, journal.TakenOver, journal.Ended:
 			continue // about the wave
 		}
 		if err := w.Apply(time.Time{}, e); err == nil || !strings.Contains(err.Error(), "is not part of the wave") {

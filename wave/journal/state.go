@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -54,9 +55,12 @@ type Wave struct {
 	StartedAt time.Time
 	EndedAt   time.Time // or stopped; zero while it runs
 	Plan      Planned
+	Driver    string // who works on the wave now
+	Tier      int
 	Items     map[string]*ItemState
 	Order     []string // of Items
 	Skipped   []Skipped
+	Beaten    bool // others were faster at an item that was selected
 	Base      *BaseTested
 	Tip       string // of the newest integration
 	TipItems  []string
@@ -66,7 +70,7 @@ type Wave struct {
 	PushError *PushFailed
 	Gates     []GateChecked
 	Stop      *Stopped // nil while it runs, and again after a resume
-	Resumes   []time.Time
+	Survivors []string // processes that a kill did not end
 	End       *Ended
 }
 
@@ -83,6 +87,8 @@ type ItemState struct {
 	Commit    string // on the remote, "" before
 	Adopted   *Adopted
 	Settled   bool
+	Changed   bool // people changed the item's text while the wave ran
+	Lost      bool // the tracker could not be told
 	BuildTime time.Duration
 	TestTime  time.Duration
 	ShipTime  time.Duration
@@ -92,6 +98,8 @@ type ItemState struct {
 type Attempt struct {
 	ID        string
 	Round     int
+	Driver    string
+	Tier      int
 	Model     string
 	StartedAt time.Time
 	Ended     *AttemptEnded // nil while it runs
@@ -138,7 +146,7 @@ func (w *Wave) Clone() *Wave {
 		c.Items[id] = &i
 	}
 	c.Order, c.Skipped, c.Gates = slices.Clone(w.Order), slices.Clone(w.Skipped), slices.Clone(w.Gates)
-	c.TipItems, c.Resumes = slices.Clone(w.TipItems), slices.Clone(w.Resumes)
+	c.TipItems, c.Survivors = slices.Clone(w.TipItems), slices.Clone(w.Survivors)
 	return &c
 }
 
@@ -164,6 +172,7 @@ func (w *Wave) Apply(at time.Time, event Event) error {
 		return w.each(e.Items, func(i *ItemState) { i.Claimed, i.Recorded = true, e.Recorded[i.ID] })
 	case BaseTested:
 		w.Base = &e
+		w.Survivors = append(w.Survivors, e.Test.Survivors...)
 	case Integrated:
 		w.Tip, w.TipItems, w.Union = e.Tip, e.Items, e.Verified
 	case PushIntent:
@@ -173,13 +182,17 @@ func (w *Wave) Apply(at time.Time, event Event) error {
 	case Shipped:
 		return w.ship(e)
 	case Settled:
-		return w.each(e.Items, func(i *ItemState) { i.Settled = true })
+		return w.settle(e)
 	case GateChecked:
 		w.gate(e)
 	case Stopped:
 		w.Stop, w.EndedAt = &e, at
+	case TakenOver:
+		w.Stop, w.End, w.EndedAt = nil, nil, time.Time{}
+		w.Driver, w.Tier = e.Driver, e.Tier
+		w.Survivors = append(w.Survivors, e.Survivors...)
 	case Resumed:
-		return w.resume(at, e)
+		return w.resume(e)
 	case Ended:
 		w.End, w.EndedAt = &e, at
 	default:
@@ -192,17 +205,20 @@ func (w *Wave) Apply(at time.Time, event Event) error {
 func (w *Wave) applyItem(at time.Time, event Event) error {
 	switch e := event.(type) {
 	case ItemBaseTested:
+		w.Survivors = append(w.Survivors, e.Test.Survivors...)
 		return w.item(e.Item, func(i *ItemState) { i.BaseTest = &e.Test })
 	case AttemptStarted:
 		return w.item(e.Item, func(i *ItemState) {
-			i.Attempts = append(i.Attempts, Attempt{ID: e.Attempt, Round: e.Round, Model: e.Model, StartedAt: at})
+			i.Attempts = append(i.Attempts, Attempt{ID: e.Attempt, Round: e.Round, Driver: e.Driver, Tier: e.Tier, Model: e.Model, StartedAt: at})
 		})
 	case AttemptEnded:
+		w.Survivors = append(w.Survivors, e.Survivors...)
 		return w.attempt(e.Item, e.Attempt, func(i *ItemState, a *Attempt) {
 			a.Ended = &e
 			i.BuildTime += time.Duration(e.DurationMs) * time.Millisecond
 		})
 	case Verified:
+		w.Survivors = append(w.Survivors, e.Test.Survivors...)
 		return w.attempt(e.Item, e.Attempt, func(i *ItemState, a *Attempt) {
 			a.Test = &e.Test
 			i.TestTime += time.Duration(e.Test.DurationMs) * time.Millisecond
@@ -227,6 +243,7 @@ func (w *Wave) applyItem(at time.Time, event Event) error {
 
 func (w *Wave) plan(at time.Time, e Planned) {
 	w.StartedAt, w.Plan, w.Skipped = at, e, slices.Clone(e.Skipped)
+	w.Driver, w.Tier = e.Driver, e.Tier
 	for _, item := range e.Items {
 		w.Items[item.ID] = &ItemState{Item: item}
 		w.Order = append(w.Order, item.ID)
@@ -240,6 +257,7 @@ func (w *Wave) drop(e Dropped) error {
 	}
 	delete(w.Items, e.Item)
 	w.Order = slices.DeleteFunc(w.Order, func(id string) bool { return id == e.Item })
+	w.Beaten = true
 	w.Skipped = append(w.Skipped, Skipped{ID: item.ID, Slug: item.Slug, Reason: e.Reason, Detail: e.Detail})
 	return nil
 }
@@ -264,9 +282,14 @@ func (w *Wave) gate(e GateChecked) {
 	w.Gates = append(w.Gates, e)
 }
 
-func (w *Wave) resume(at time.Time, e Resumed) error {
-	w.Stop, w.End, w.EndedAt = nil, nil, time.Time{}
-	w.Resumes = append(w.Resumes, at)
+func (w *Wave) settle(e Settled) error {
+	return errors.Join(
+		w.each(e.Items, func(i *ItemState) { i.Settled = true }),
+		w.each(e.Changed, func(i *ItemState) { i.Changed = true }),
+		w.each(e.Lost, func(i *ItemState) { i.Lost = true }))
+}
+
+func (w *Wave) resume(e Resumed) error {
 	for id, claim := range e.Claims {
 		if err := w.item(id, func(i *ItemState) { i.Claim, i.Claimed, i.Recorded = claim, true, e.Recorded[id] }); err != nil {
 			return err
@@ -316,6 +339,8 @@ func (w *Wave) Outcome() Outcome {
 	switch {
 	case w.RedBase():
 		return BaseRed
+	case len(w.Order) == 0:
+		return NothingSelectable
 	case shipped == 0:
 		return Failed
 	case shipped < len(w.Order):

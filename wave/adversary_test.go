@@ -1,0 +1,259 @@
+package wave_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"aesop/driver"
+	"aesop/tracker"
+	"aesop/wave"
+	"aesop/wave/journal"
+)
+
+func TestReusedIDDoesNotInheritDone(t *testing.T) {
+	for name, forget := range map[string]func(*world){"known": func(*world) {}, "by signature only": func(w *world) { w.keepOnlyKey() }} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.items(item{"id": "1"})
+			w.script(map[string][]attempt{"1": good("1"), "new": {writes("n.txt", "good")}})
+			wantOutcome(t, w.run(), journal.Good)
+			forget(w)
+			w.items(item{"id": "1", "slug": "new", "ownsFiles": []string{"n.txt"}, "testCmd": "grep good n.txt"})
+			report := w.run()
+			i := wantState(t, report, "1", journal.StateSetupFailed)
+			if i.Pushed || i.Failure == nil {
+				t.Errorf("report: %s", asJSON(i))
+			}
+			wantStatus(t, w.read("1"), tracker.Todo)
+		})
+	}
+}
+
+func TestAnothersCommitAtAnItemRefIsNotAdopted(t *testing.T) {
+	w := newWorld(t)
+	w.items(item{"id": "a"}, item{"id": "b", "status": "blocked"})
+	w.script(map[string][]attempt{"a": good("a"), "b": good("b")})
+	wantOutcome(t, w.run(), journal.Good)
+	w.git("", "--git-dir="+w.remote, "update-ref", "refs/aesop/items/b", w.refs()["refs/aesop/items/a"])
+	w.edit(`"blocked"`, `"todo"`)
+	wantState(t, w.run(), "b", journal.StateSetupFailed)
+}
+
+func TestIDsNeverShareARef(t *testing.T) {
+	ids := []string{"a", "A", "x-41", "x-2d", "a/b", "a b", "caches", "base", "wave", "_wave", "items", strings.Repeat("y", 100), strings.Repeat("y", 101), strings.Repeat("Ä", 200), "..", "-"}
+	seen := map[string]string{}
+	for _, id := range ids {
+		ref := wave.ItemRef(id)
+		if other, taken := seen[ref]; taken {
+			t.Errorf("%q and %q share %s", id, other, ref)
+		}
+		seen[ref] = id
+		if name := filepath.Base(ref); len(name) > 210 {
+			t.Errorf("the name of %q has %d bytes", id, len(name))
+		}
+	}
+}
+
+func TestOddIDsShip(t *testing.T) {
+	w := newWorld(t)
+	plays := map[string][]attempt{}
+	var rows []item
+	for n, id := range []string{"caches", "wave", "A b/c", strings.Repeat("Q", 150)} {
+		slug := string(rune('a' + n))
+		rows = append(rows, item{"id": id, "slug": slug, "ownsFiles": []string{slug + ".txt"}, "prompt": "x", "testCmd": "grep good " + slug + ".txt"})
+		plays[slug] = good(slug)
+	}
+	w.items(rows...)
+	w.script(plays)
+	report := w.run(func(c *wave.Config) { c.Verify = tracker.Command{Shell: "true"} })
+	wantOutcome(t, report, journal.Good)
+}
+
+func TestFileAndFolderOfOneNameDoNotShipTogether(t *testing.T) {
+	w := newWorld(t)
+	w.items(item{"id": "a", "ownsFiles": []string{"docs/*"}, "testCmd": "true"}, item{"id": "b", "ownsFiles": []string{"docs/guide/*"}, "testCmd": "true"})
+	w.script(map[string][]attempt{"a": {writes("docs/guide", "x")}, "b": {writes("docs/guide/intro.md", "y")}})
+	report := w.run()
+	if len(report.Items) == 1 { // the overlap was seen before
+		return
+	}
+	wantState(t, report, "a", journal.StateShipped)
+	wantState(t, report, "b", journal.StateIntegrationFailed)
+}
+
+func TestTextChangedMeanwhileIsReported(t *testing.T) {
+	w := newWorld(t)
+	w.items(item{"id": "a"})
+	played := &agent{work: func(_ context.Context, task driver.Task) (driver.Result, error) {
+		w.edit("Write a.txt.", "Write another a.txt.")
+		return driver.Result{}, put(task, "a.txt", "good")
+	}}
+	i := wantState(t, w.run(with(played)), "a", journal.StateShipped)
+	if !strings.Contains(i.Reason, "changed meanwhile") {
+		t.Errorf("reason: %q", i.Reason)
+	}
+}
+
+func TestClaimThatTheBacklogLostIsReported(t *testing.T) {
+	w := newWorld(t)
+	w.items(item{"id": "a"})
+	original, err := os.ReadFile(w.backlog)
+	must(t, err)
+	played := &agent{work: func(_ context.Context, task driver.Task) (driver.Result, error) {
+		return driver.Result{}, errors.Join(os.WriteFile(w.backlog, original, 0o644), put(task, "a.txt", "good"))
+	}}
+	i := wantState(t, w.run(with(played)), "a", journal.StateShipped)
+	if !strings.Contains(i.Reason, "could not be told") {
+		t.Errorf("reason: %q", i.Reason)
+	}
+}
+
+func TestAgentThatRemovesItsFolderIsCounted(t *testing.T) {
+	w := newWorld(t)
+	w.items(item{"id": "a"})
+	report := w.run(with(&agent{work: func(_ context.Context, task driver.Task) (driver.Result, error) {
+		return driver.Result{}, os.RemoveAll(task.Dir)
+	}}))
+	wantState(t, report, "a", journal.StateDriverFailed)
+	if row := w.read("a"); row.Attempts != 1 {
+		t.Errorf("attempts: %d", row.Attempts)
+	}
+}
+
+func TestPlantedHookStopsThePush(t *testing.T) {
+	w := newWorld(t)
+	w.items(item{"id": "a"})
+	ran := filepath.Join(w.dir, "hook-ran")
+	hook := filepath.Join(w.repo, ".git", "hooks", "pre-push")
+	played := &agent{work: func(_ context.Context, task driver.Task) (driver.Result, error) {
+		return driver.Result{}, errors.Join(os.WriteFile(hook, []byte("#!/bin/sh\necho > "+ran+"\n"), 0o755), put(task, "a.txt", "good"))
+	}}
+	report := w.run(with(played))
+	wantOutcome(t, report, journal.GateUnavailable)
+	if _, err := os.Stat(ran); err == nil {
+		t.Error("the planted hook ran")
+	}
+	must(t, os.Remove(hook))
+	reports, err := w.scheduler(with(played)).Resume(t.Context(), "")
+	must(t, err)
+	wantOutcome(t, reports[0], journal.Good)
+}
+
+func TestResumeKeepsThePlannedVerifyAndRemote(t *testing.T) {
+	w := newWorld(t)
+	w.items(item{"id": "a"})
+	w.script(map[string][]attempt{"a": good("a")})
+	store := w.store()
+	started := make(chan struct{})
+	s := w.schedulerOn(store, with(stuck(started)), func(c *wave.Config) { c.Verify = tracker.Command{Shell: "! test -e a.txt"} })
+	go func() { <-started; s.Stop() }()
+	report, err := s.Run(t.Context())
+	must(t, err)
+	wantOutcome(t, report, journal.Interrupted)
+	w.git("", "clone", "--quiet", "--bare", w.remote, filepath.Join(w.dir, "fork.git"))
+	w.git(w.repo, "remote", "add", "fork", filepath.Join(w.dir, "fork.git"))
+	reports, err := w.schedulerOn(store, func(c *wave.Config) { c.Remote = "fork" }).Resume(t.Context(), "")
+	must(t, err)
+	i := wantState(t, reports[0], "a", journal.StateIntegrationFailed) // by the verify command that the wave began with
+	if i.Backend != "script" || len(i.Attempts) != 2 {
+		t.Errorf("report: %s", asJSON(i))
+	}
+	if refs := w.git("", "--git-dir="+filepath.Join(w.dir, "fork.git"), "for-each-ref", "refs/aesop", "refs/heads/aesop"); refs != "" {
+		t.Errorf("the fork was pushed to: %s", refs)
+	}
+}
+
+func TestTreeOfAKilledAgentIsParkedAndListed(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("needs SIGKILL")
+	}
+	w := newWorld(t)
+	w.items(item{"id": "a"})
+	mark := filepath.Join(w.dir, "killed")
+	w.script(map[string][]attempt{"a": {{"exec": "test -e " + mark + " && { echo good > a.txt; exit; }; echo half > partial; echo > " + mark + "; kill -9 $PPID; sleep 60"}}})
+	if code, _ := w.binary("", "run"); code != -1 {
+		t.Fatalf("exit %d", code)
+	}
+	reports, err := w.scheduler().Resume(t.Context(), "")
+	must(t, err)
+	wantOutcome(t, reports[0], journal.Good)
+	first := reported(t, reports[0], "a").Attempts[0]
+	if first.Parked == nil {
+		t.Fatalf("attempts: %s", asJSON(first))
+	}
+	if data, err := os.ReadFile(filepath.Join(w.state, *first.Parked, "partial")); err != nil || string(data) != "half\n" {
+		t.Errorf("parked work: %q, %v", data, err)
+	}
+}
+
+func TestAgentThatKeepsKillingTheEngineIsGivenUp(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("needs SIGKILL")
+	}
+	w := newWorld(t)
+	w.items(item{"id": "a"})
+	w.script(map[string][]attempt{"a": {{"exec": "kill -9 $PPID; sleep 60"}}})
+	for n := range 3 {
+		command := "run"
+		if n > 0 {
+			command = "resume"
+		}
+		if code, out := w.binary("", command); code != -1 {
+			t.Fatalf("%s %d: exit %d\n%s", command, n, code, out)
+		}
+	}
+	if code, out := w.binary("", "resume"); code != 1 {
+		t.Fatalf("exit %d\n%s", code, out)
+	}
+	if row := w.read("a"); row.Attempts != 1 || row.Claim != nil {
+		t.Errorf("row: %+v", row)
+	}
+}
+
+func TestSquashMergedWorkIsInTheBase(t *testing.T) {
+	w := newWorld(t)
+	w.items(item{"id": "a"}, item{"id": "b", "dependsOn": []string{"a"}})
+	w.script(map[string][]attempt{"a": good("a"), "b": good("b")})
+	first := w.run()
+	w.git(w.repo, "fetch", "--quiet", "origin")
+	w.git(w.repo, "merge", "--quiet", "--squash", "origin/aesop/"+first.Wave)
+	w.commit("squashed")
+	w.git(w.repo, "push", "--quiet", "origin", "main")
+	wantOutcome(t, w.run(), journal.Good)
+}
+
+func TestStateMayMove(t *testing.T) {
+	w := newWorld(t)
+	w.items(item{"id": "a"})
+	w.script(map[string][]attempt{"a": good("a")})
+	started := make(chan struct{})
+	s := w.scheduler(with(stuck(started)))
+	go func() { <-started; s.Stop() }()
+	_, err := s.Run(t.Context())
+	must(t, err)
+	moved := w.state + "-moved"
+	must(t, os.CopyFS(moved, os.DirFS(w.state)))
+	w.state = moved
+	reports, err := w.scheduler().Resume(t.Context(), "")
+	must(t, err)
+	if len(reports) != 1 {
+		t.Fatalf("reports: %s", asJSON(reports))
+	}
+	wantOutcome(t, reports[0], journal.Good)
+}
+
+func TestHookOfTheRemoteThatRemovesTheBranch(t *testing.T) {
+	w := newWorld(t)
+	w.items(item{"id": "a"})
+	w.script(map[string][]attempt{"a": good("a")})
+	w.hook("post-receive", "git for-each-ref --format='delete %(refname)' refs/heads/aesop | git update-ref --stdin")
+	i := wantState(t, w.run(), "a", journal.StateShipped)
+	if i.Reason != "" || !i.Verified {
+		t.Errorf("report: %s", asJSON(i))
+	}
+}
