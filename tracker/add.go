@@ -17,8 +17,8 @@ func (f *File) Add(ctx context.Context, item Item) error {
 		return fmt.Errorf("add %s: claim, shipped, attempts and epoch are not an item's own to bring", item.ID)
 	}
 	item = item.asRead()
-	if item.Defect = findDefect(item); item.Defect != nil {
-		return fmt.Errorf("add %s: %w", item.ID, item.Defect)
+	if defect := item.Defect(); defect != nil {
+		return fmt.Errorf("add %s: %w", item.ID, defect)
 	}
 	return f.update(ctx, func(s *snapshot) (*snapshot, error) {
 		for _, other := range s.items {

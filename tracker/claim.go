@@ -86,7 +86,7 @@ func refusal(item Item, w Want, now time.Time) ConflictReason {
 		return ConflictChanged // lapsed, but not the claim that was to be taken over
 	case !d.Allowed:
 		return d.Refusal
-	case item.Defect != nil:
+	case item.Defect() != nil:
 		return ConflictNotClaimable
 	case w.Fingerprint != "" && w.Fingerprint != item.Fingerprint():
 		return ConflictChanged

@@ -9,33 +9,34 @@ import (
 	"aesop/internal/document"
 )
 
-// findDefect looks for what keeps the item out of every wave, in the order in which a person would mend it.
-func findDefect(item Item) *Skip {
+// Defect is why the item cannot be selected or claimed whatever its status, or nil: the first defect in the order in which a
+// person would mend them. It is derived from the fields, so that it holds for items of every Tracker.
+func (i Item) Defect() *Skip {
 	skip := func(reason Reason, format string, args ...any) *Skip {
-		return &Skip{ID: item.ID, Slug: item.Slug, Reason: reason, Detail: fmt.Sprintf(format, args...)}
+		return &Skip{ID: i.ID, Slug: i.Slug, Reason: reason, Detail: fmt.Sprintf(format, args...)}
 	}
-	if !item.Status.known() {
-		return skip(UnknownStatus, "status is %q; %s", item.Status, rightStatus(string(item.Status)))
+	if !i.Status.known() {
+		return skip(UnknownStatus, "status is %q; %s", i.Status, rightStatus(string(i.Status)))
 	}
-	if strings.TrimSpace(item.Slug) == "" {
+	if strings.TrimSpace(i.Slug) == "" {
 		return skip(MissingSlug, "give the item a slug")
 	}
-	if _, err := ParseOwnership(item.OwnsFiles); err != nil {
+	if _, err := ParseOwnership(i.OwnsFiles); err != nil {
 		var e *OwnershipError
 		errors.As(err, &e)
 		return skip(e.Reason, "%s", e.Error())
 	}
-	if strings.TrimSpace(item.Prompt) == "" {
+	if strings.TrimSpace(i.Prompt) == "" {
 		return skip(MissingPrompt, "give the item a prompt")
 	}
-	if item.TestCmd.blank() {
+	if i.TestCmd.blank() {
 		return skip(MissingTestCmd, "give the item a testCmd that exits 0 when it is done")
 	}
-	if err := checkWorkDir(item.WorkDir); err != nil {
-		return skip(InvalidPath, "workDir %q %s", item.WorkDir, err)
+	if err := checkWorkDir(i.WorkDir); err != nil {
+		return skip(InvalidPath, "workDir %q %s", i.WorkDir, err)
 	}
-	if err := checkRepo(item.Repo); err != nil {
-		return skip(InvalidPath, "repo %q %s", item.Repo, err)
+	if err := checkRepo(i.Repo); err != nil {
+		return skip(InvalidPath, "repo %q %s", i.Repo, err)
 	}
 	return nil
 }

@@ -100,7 +100,6 @@ func (i Item) clone() Item {
 	i.AcceptanceCriteria = slices.Clone(i.AcceptanceCriteria)
 	i.Claim = clonePointer(i.Claim)
 	i.Shipped = clonePointer(i.Shipped)
-	i.Defect = clonePointer(i.Defect)
 	return i
 }
 

@@ -129,8 +129,8 @@ func (in *intake) consider(item Item) {
 	if item.Status == Done || item.Status == Failed || item.Status == Blocked || in.Exclude != nil && in.Exclude(item.ID) {
 		return
 	}
-	if item.Defect != nil && in.busy(item) == "" {
-		in.Skipped = append(in.Skipped, *item.Defect)
+	if defect := item.Defect(); defect != nil && in.busy(item) == "" {
+		in.Skipped = append(in.Skipped, *defect)
 		return
 	}
 	reason, detail := in.obstacle(item)
@@ -158,10 +158,7 @@ func (in *intake) obstacle(item Item) (Reason, string) {
 			return BlockedBy, why
 		}
 	}
-	owned, err := ParseOwnership(item.OwnsFiles)
-	if err != nil {
-		return InvalidPath, err.Error() // an item that was not read from a file and has no Defect
-	}
+	owned, _ := ParseOwnership(item.OwnsFiles) // sound, or the item would have a defect
 	for _, other := range in.taken {
 		if other.item.ID == item.ID || other.item.Repo != item.Repo {
 			continue

@@ -146,7 +146,7 @@ func itemFields(name string) field {
 	return nil
 }
 
-// parseItem reads one element of the list. Wrong types are errors; all else that is wrong becomes the item's defect.
+// parseItem reads one element of the list. Wrong types are errors; all else that is wrong is for Item.Defect to find.
 func parseItem(n document.Node) (Item, error) {
 	item := Item{Line: n.Line(), Status: Todo, Priority: "P3"}
 	members, err := n.Object()
@@ -170,7 +170,6 @@ func parseItem(n document.Node) (Item, error) {
 	if !hasSlug {
 		return item, n.Errorf("shape", "has no slug")
 	}
-	item.Defect = findDefect(item)
 	return item, nil
 }
 
@@ -234,7 +233,7 @@ func cleanWorkDir(dir string) string {
 	return strings.TrimPrefix(dir, "./")
 }
 
-// readOwnsFiles takes an entry that is not a string for an empty one; both make the same defect.
+// readOwnsFiles keeps an entry that is not a string as an empty one, which is the same defect.
 func readOwnsFiles(i *Item, n document.Node) error {
 	entries, err := n.Array()
 	if err != nil {

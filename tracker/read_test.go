@@ -176,7 +176,7 @@ func TestDefects(t *testing.T) {
 				}
 			}
 			parts = append(parts, fmt.Sprintf("%q: %s", tt.name, tt.value))
-			d := parseOne(t, "{"+strings.Join(parts, ", ")+"}").items[0].Defect
+			d := parseOne(t, "{"+strings.Join(parts, ", ")+"}").items[0].Defect()
 			if d == nil {
 				d = &Skip{}
 			} else if d.ID != "a" {

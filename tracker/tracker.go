@@ -85,9 +85,6 @@ type Item struct {
 	Claim              *ClaimState
 	Shipped            *Shipped
 	Line               int // in the file, 0 where there is none
-
-	// Defect is why the item cannot be selected whatever its status, or nil.
-	Defect *Skip
 }
 
 // Command is a test command: a line for sh -c, or an argument vector.

@@ -83,8 +83,8 @@ func newItem(i tracker.Item) itemDocument {
 	if s := i.Shipped; s != nil {
 		d.Shipped = &shippedDocument{Wave: orNull(s.Wave), Branch: orNull(s.Branch), Commit: s.Commit}
 	}
-	if i.Defect != nil {
-		d.Defect = &defectDocument{Reason: i.Defect.Reason, Detail: i.Defect.Detail}
+	if defect := i.Defect(); defect != nil {
+		d.Defect = &defectDocument{Reason: defect.Reason, Detail: defect.Detail}
 	}
 	return d
 }

@@ -70,8 +70,8 @@ func printList(w io.Writer, items []tracker.Item) {
 		if i.Claim != nil {
 			claim = holder(i.Claim)
 		}
-		if i.Defect != nil {
-			defect = fmt.Sprintf("%s: %s", i.Defect.Reason, i.Defect.Detail)
+		if d := i.Defect(); d != nil {
+			defect = fmt.Sprintf("%s: %s", d.Reason, d.Detail)
 		}
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n",
 			oneLine(i.ID), oneLine(string(i.Status)), i.Priority, oneLine(i.Slug), claim, oneLine(defect))
@@ -113,8 +113,8 @@ func printItem(w io.Writer, i tracker.Item) {
 	if i.Shipped != nil {
 		row("shipped", strings.TrimSpace(i.Shipped.Commit+" "+i.Shipped.Branch))
 	}
-	if i.Defect != nil {
-		row("defect", fmt.Sprintf("%s: %s", i.Defect.Reason, oneLine(i.Defect.Detail)))
+	if defect := i.Defect(); defect != nil {
+		row("defect", fmt.Sprintf("%s: %s", defect.Reason, oneLine(defect.Detail)))
 	}
 	row("owns", oneLine(strings.Join(i.OwnsFiles, " ")))
 	row("test", command(i.TestCmd))

@@ -40,9 +40,10 @@ func (d *desk) obstacle(verb string, c tracker.Conflict) string {
 	if err != nil {
 		return err.Error()
 	}
+	defect := item.Defect()
 	switch {
-	case verb == "claim" && item.Defect != nil:
-		return fmt.Sprintf("%s cannot be claimed, %s: %s", c.ID, item.Defect.Reason, item.Defect.Detail)
+	case verb == "claim" && defect != nil:
+		return fmt.Sprintf("%s cannot be claimed, %s: %s", c.ID, defect.Reason, defect.Detail)
 	case item.Status == tracker.InProgress && item.Claim == nil:
 		return fmt.Sprintf("%s is in_progress without a claim, so a person has it; set it to todo to give it away", c.ID)
 	case item.Status == tracker.InProgress:

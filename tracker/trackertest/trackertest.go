@@ -35,6 +35,7 @@ func Run(t *testing.T, open Open) {
 		{"ClaimFingerprint", testFingerprint},
 		{"ClaimEpoch", testEpoch},
 		{"ClaimStatuses", testStatuses},
+		{"ClaimDefect", testDefect},
 		{"Lapse", testLapse},
 		{"Reclaim", testReclaim},
 		{"Renew", testRenew},
