@@ -69,7 +69,7 @@ func parsePattern(entry string) (pattern, error) {
 	}
 	p.glob = p.text
 	if isDir {
-		p.glob += "/**"
+		p.glob += "/**/*" // a last ** alone would own a file of the directory's name as well
 	}
 	if !doublestar.ValidatePattern(p.glob) {
 		return pattern{}, errors.New("is not a valid glob")
@@ -102,9 +102,9 @@ func inside(path, dir string) bool {
 	return len(path) > len(dir) && path[len(dir)] == '/' && strings.HasPrefix(path, dir)
 }
 
-// Overlaps says whether the two could own one path, and names a pair of entries that could. It errs on the side of yes: two
-// globs overlap when their literal beginnings agree, and a path overlaps what lies below it, since a file and a directory
-// of one name cannot be joined.
+// Overlaps says whether the two could own one path, or one a path below a path of the other, since a file and a directory of
+// one name cannot be joined. It names a pair of entries that could. It errs on the side of yes: two globs overlap when their
+// literal beginnings agree, and ** reaches everything.
 func (o Ownership) Overlaps(other Ownership) (string, bool) {
 	for _, p := range o.patterns {
 		for _, q := range other.patterns {
@@ -125,10 +125,43 @@ func (p pattern) overlaps(q pattern) bool {
 		return p.text == q.text || inside(p.text, q.text) || inside(q.text, p.text)
 	case p.glob != "":
 		return strings.HasPrefix(q.beginning(), p.beginning()) || strings.HasPrefix(p.beginning(), q.beginning())
-	case p.dir:
-		return strings.HasPrefix(q.beginning(), p.text+"/") || strings.HasPrefix(p.text+"/", q.beginning())
 	}
-	return q.contains(p.text) || inside(q.beginning(), p.text)
+	return q.containsAbove(p.text) || q.reachesBelow(p.text)
+}
+
+// containsAbove says whether the path or a directory that it lies in is owned.
+func (p pattern) containsAbove(path string) bool {
+	for i := range len(path) {
+		if path[i] == '/' && p.contains(path[:i]) {
+			return true
+		}
+	}
+	return p.contains(path)
+}
+
+// reachesBelow says whether a glob could own something below the path: whether it has more segments than the path, and those
+// match. What cannot be decided segment by segment is a yes: **, and braces or brackets with a slash between them, whose
+// halves are no globs.
+func (p pattern) reachesBelow(path string) bool {
+	segments := strings.Split(p.glob, "/")
+	for _, s := range segments {
+		if !doublestar.ValidatePattern(s) {
+			return true
+		}
+	}
+	for name := range strings.SplitSeq(path, "/") {
+		if len(segments) == 0 {
+			return false
+		}
+		if strings.Contains(segments[0], "**") {
+			return true
+		}
+		if !doublestar.MatchUnvalidated(segments[0], name) {
+			return false
+		}
+		segments = segments[1:]
+	}
+	return len(segments) > 0
 }
 
 // beginning is what every path that the glob owns begins with.
