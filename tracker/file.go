@@ -52,8 +52,8 @@ const (
 	glance   = 20 * time.Millisecond
 )
 
-// OpenFile opens the backlog, which must exist, and removes what writers that died long ago left beside it. It does not read
-// the backlog yet.
+// OpenFile opens the backlog, which must exist, and clears away what writers that died long ago left beside it. A save of
+// somebody else that one of them had displaced is kept as Path.displaced-N. It does not read the backlog yet.
 func OpenFile(config FileConfig) (*File, error) {
 	if config.Path == "" || config.LockDir == "" {
 		return nil, errors.New("open tracker: Path and LockDir must be set")

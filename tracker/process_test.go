@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"aesop/tracker"
 	"aesop/tracker/trackertest"
 )
@@ -200,6 +202,39 @@ func sweepAll(t *testing.T, dir string) {
 }
 
 const staleAge = 2 * time.Hour
+
+// TestSweepKeepsSaves: a writer that was killed between the exchange and putting back leaves a person's save. What a writer
+// left before the exchange, or what the backlog holds too, is no save.
+func TestSweepKeepsSaves(t *testing.T) {
+	dir := t.TempDir()
+	present := encode(t, trackertest.Item("a"))
+	old := time.Now().Add(-staleAge)
+	for name, content := range map[string][]byte{
+		"tracker.json": present, ".tracker.json1": []byte("half of a wri"), ".tracker.json2.swap": present,
+		".tracker.json3.swap": []byte("a save"), ".tracker.json4.swap": nil, "tracker.json.displaced-1": []byte("an older save"),
+	} {
+		write(t, filepath.Join(dir, name), content)
+		if err := os.Chtimes(filepath.Join(dir, name), old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		openAt(t, dir, nil)
+		got := map[string]string{}
+		names, err := filepath.Glob(filepath.Join(dir, "*tracker.json*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			got[filepath.Base(name)] = read(t, name)
+		}
+		want := map[string]string{"tracker.json": string(present), "tracker.json.displaced-1": "an older save", "tracker.json.displaced-2": "a save",
+			"tracker.json.displaced-3": ""}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatal(diff)
+		}
+	}
+}
 
 func TestSweepSparesWhatIsYoungOrForeign(t *testing.T) {
 	dir := t.TempDir()

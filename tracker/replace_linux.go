@@ -2,21 +2,55 @@ package tracker
 
 import (
 	"errors"
+	"fmt"
 	"os"
 
-	"github.com/google/renameio/v2"
 	"golang.org/x/sys/unix"
 )
 
-// takePlace exchanges the pending file with the one at path and looks at what came out. If that is not what was read before,
+// takePlace puts the file temp in the place of the one at path by an exchange. For that it gets another name, by which the
+// sweep knows that it may hold somebody's save.
+func takePlace(temp, path string, old, data []byte) error {
+	swap := temp + swapEnding
+	if err := os.Rename(temp, swap); err != nil {
+		return err
+	}
+	err := exchangeWhole(swap, path, old, data)
+	if stranded, ok := errors.AsType[*strandedError](err); ok {
+		return stranded.keep(path)
+	}
+	_ = os.Remove(swap) // the old content, or ours; swept later if it stays
+	return err
+}
+
+// strandedError says that a save by somebody else was displaced and could not be put back. The save is kept.
+type strandedError struct {
+	path  string
+	cause error
+}
+
+func (e *strandedError) Error() string {
+	return fmt.Sprintf("a save by somebody else is in %s, move it back by hand: %v", e.path, e.cause)
+}
+
+func (e *strandedError) Unwrap() error { return e.cause }
+
+// keep displaces the save where it can; where not, the sweep will.
+func (e *strandedError) keep(path string) *strandedError {
+	if kept, err := displace(e.path, path); err == nil {
+		e.path = kept
+	}
+	return e
+}
+
+// exchangeWhole exchanges the file temp with the one at path and looks at what came out. If that is not what was read before,
 // somebody saved in between: it is put back, and errSaved returned. What comes out when it is put back must be ours, or yet
 // another save has to be put back, and so on; each round needs a save within microseconds.
-func takePlace(pending *renameio.PendingFile, path string, old, data []byte) error {
-	temp := pending.Name()
+func exchangeWhole(temp, path string, old, data []byte) error {
 	err := exchange(temp, path)
 	switch {
 	case errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS):
-		return renameOver(pending, path, old) // a file system without exchange
+		return renameOver(temp, path, old) // a file system without exchange
 	case errors.Is(err, unix.ENOENT):
 		return errSaved // an editor has the file out of its place for a moment
 	case err != nil:

@@ -2,8 +2,4 @@
 
 package tracker
 
-import "github.com/google/renameio/v2"
-
-func takePlace(pending *renameio.PendingFile, path string, old, _ []byte) error {
-	return renameOver(pending, path, old)
-}
+func takePlace(temp, path string, old, _ []byte) error { return renameOver(temp, path, old) }

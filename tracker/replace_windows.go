@@ -23,10 +23,3 @@ func replace(path string, old, data []byte, sync func(*os.File) error) error {
 	}
 	return err
 }
-
-func renameOver(temp, path string, old []byte) error {
-	if !holds(path, old) {
-		return errSaved
-	}
-	return os.Rename(temp, path)
-}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"time"
 )
 
@@ -70,11 +71,34 @@ func holds(path string, content []byte) bool {
 	}
 }
 
+// renameOver renames the file temp over path after a last look. A save between look and rename would be lost, which only an
+// exchange can prevent.
+func renameOver(temp, path string, old []byte) error {
+	if !holds(path, old) {
+		return errSaved
+	}
+	return os.Rename(temp, path)
+}
+
+// swapEnding is what the name of a temporary file ends with from the moment when it may hold what somebody else wrote.
+const swapEnding = ".swap"
+
+// displace gives a save by somebody else a name beside the backlog that people see and no sweep removes.
+func displace(temp, path string) (string, error) {
+	for n := 1; ; n++ {
+		name := fmt.Sprintf("%s.displaced-%d", path, n)
+		if _, err := os.Lstat(name); err != nil {
+			return name, os.Rename(temp, name)
+		}
+	}
+}
+
 // staleAfter is how old a temporary file must be to be taken for a dead writer's. A live one exists for milliseconds.
 const staleAfter = time.Hour
 
-// sweep removes temporary files that writers left beside the backlog when they were killed. It takes the lock only where there
-// is something to remove.
+// sweep clears away temporary files that writers left beside the backlog when they were killed. It removes what nobody but a
+// writer of ours can have written, or what the backlog holds as well; anything else may be a person's save, and is displaced.
+// It takes the lock only where there is something to do.
 func (f *File) sweep() error {
 	stale := f.staleFiles()
 	if len(stale) == 0 {
@@ -87,7 +111,15 @@ func (f *File) sweep() error {
 		return nil // somebody is busy; the files can wait
 	}
 	for _, path := range stale {
-		_ = os.Remove(path) // as above
+		content, err := os.ReadFile(path)
+		if err != nil {
+			continue // it was a live writer's, and is gone
+		}
+		if !strings.HasSuffix(path, swapEnding) || holds(f.path, content) {
+			_ = os.Remove(path) // as above
+		} else {
+			_, _ = displace(path, f.path)
+		}
 	}
 	return unlock()
 }
@@ -98,7 +130,7 @@ func (f *File) staleFiles() []string {
 	if err != nil {
 		return nil // the first read will say so
 	}
-	temporary := regexp.MustCompile(`^\.` + regexp.QuoteMeta(base) + `[0-9]+$`)
+	temporary := regexp.MustCompile(`^\.` + regexp.QuoteMeta(base) + `[0-9]+(` + regexp.QuoteMeta(swapEnding) + `)?$`)
 	var stale []string
 	for _, e := range entries {
 		if !temporary.MatchString(e.Name()) {
