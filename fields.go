@@ -196,18 +196,16 @@ func commandLine(name string, at func(*Settings) *tracker.Command) field {
 		return tracker.Command{Shell: t}, nil
 	}
 	return newField(name, at, func(n document.Node) (tracker.Command, error) {
-		if n.Kind() == "array" {
-			argv, err := n.Strings()
-			if err == nil && (len(argv) == 0 || strings.TrimSpace(argv[0]) == "") {
-				err = n.Errorf("shape", "names no program")
-			}
-			return tracker.Command{Argv: argv}, err
-		}
-		line, err := n.Text()
-		if err != nil {
+		line, argv, err := n.Command()
+		switch {
+		case err != nil:
 			return tracker.Command{}, err
+		case n.Kind() != "array":
+			return inFile(n, line, parse)
+		case len(argv) == 0 || strings.TrimSpace(argv[0]) == "":
+			return tracker.Command{}, n.Errorf("shape", "names no program")
 		}
-		return inFile(n, line, parse)
+		return tracker.Command{Argv: argv}, nil
 	}, parse, func(v tracker.Command) any {
 		switch {
 		case v.Shell != "":

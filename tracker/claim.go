@@ -2,9 +2,7 @@ package tracker
 
 import (
 	"context"
-	"encoding/hex"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -66,11 +64,11 @@ func (f *File) prepare(lease time.Duration, want []Want) ([]Want, error) {
 		if want[i].Token != "" {
 			continue
 		}
-		var secret [32]byte
-		if _, err := io.ReadFull(f.rand, secret[:]); err != nil {
-			return nil, fmt.Errorf("claim: make a token: %w", err)
+		token, err := NewToken(f.rand)
+		if err != nil {
+			return nil, fmt.Errorf("claim %s: %w", want[i].ID, err)
 		}
-		want[i].Token = hex.EncodeToString(secret[:])
+		want[i].Token = token
 	}
 	return want, nil
 }

@@ -2,7 +2,6 @@ package tracker
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -61,9 +60,6 @@ func OpenFile(config FileConfig) (*File, error) {
 	f := &File{name: config.Path, clock: config.Clock, rand: config.Rand, sync: (*os.File).Sync}
 	if f.clock == nil {
 		f.clock = time.Now
-	}
-	if f.rand == nil {
-		f.rand = rand.Reader
 	}
 	path, err := filepath.Abs(config.Path)
 	if err == nil {

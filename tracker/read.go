@@ -247,14 +247,7 @@ func readOwnsFiles(i *Item, n document.Node) error {
 }
 
 func readCommand(i *Item, n document.Node) (err error) {
-	switch n.Kind() {
-	case "string":
-		i.TestCmd.Shell, err = n.Text()
-	case "array":
-		i.TestCmd.Argv, err = n.Strings()
-	default:
-		return n.Errorf("shape", "must be a string (for sh -c) or an array of strings")
-	}
+	i.TestCmd.Shell, i.TestCmd.Argv, err = n.Command()
 	return err
 }
 

@@ -16,10 +16,7 @@ package tracker
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"strings"
 	"time"
 
 	"aesop/internal/document"
@@ -87,24 +84,6 @@ type Item struct {
 	Line               int // in the file, 0 where there is none
 }
 
-// Command is a test command: a line for sh -c, or an argument vector.
-type Command struct {
-	Shell string
-	Argv  []string
-}
-
-// Words is the argument vector to run; nil for the zero Command.
-func (c Command) Words() []string {
-	if c.Shell != "" {
-		return []string{"sh", "-c", c.Shell}
-	}
-	return c.Argv
-}
-
-func (c Command) blank() bool {
-	return strings.TrimSpace(c.Shell) == "" && (len(c.Argv) == 0 || strings.TrimSpace(c.Argv[0]) == "")
-}
-
 // ClaimState is a claim as everybody may see it: the attempt id, not the token.
 type ClaimState struct {
 	Wave       string
@@ -155,12 +134,6 @@ type Claim struct {
 	Epoch      int
 	LeaseUntil time.Time
 	Shipped    *Shipped // the item's recorded shipment when it was claimed, or nil
-}
-
-// AttemptID is what everybody may know of a token: the first 16 hex digits of its SHA-256.
-func AttemptID(token string) string {
-	sum := sha256.Sum256([]byte(token))
-	return hex.EncodeToString(sum[:8])
 }
 
 // Settlement ends one claim.

@@ -23,7 +23,7 @@ var errClaimLost = errors.New("claim lost")
 func (r *run) tokens(items []tracker.Item) (attempts map[string]string, err error) {
 	attempts = map[string]string{}
 	for _, item := range items {
-		token, err := r.s.newToken()
+		token, err := tracker.NewToken(r.s.config.Rand)
 		if err != nil {
 			return nil, err
 		}

@@ -28,7 +28,7 @@ func (r *run) dispatch(ctx context.Context, item *journal.ItemState) error {
 		}
 		item = r.journal.Item(item.ID)
 	}
-	token, err := r.s.newToken()
+	token, err := tracker.NewToken(r.s.config.Rand)
 	if err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func (w *work) task(ctx context.Context) (driver.Task, *itemLog, error) {
 	if err != nil {
 		return driver.Task{}, nil, err
 	}
-	prompt, err := config.Prompts.Prompt(PromptInput{Item: w.text, Test: commandText(w.text.TestCmd), Round: w.round, Failure: failure})
+	prompt, err := config.Prompts.Prompt(PromptInput{Item: w.text, Test: w.text.TestCmd.String(), Round: w.round, Failure: failure})
 	if err != nil {
 		return driver.Task{}, nil, err
 	}
@@ -167,7 +167,7 @@ func (w *work) failure(ctx context.Context) (*driver.Failure, error) {
 	if test == nil || test.Passed {
 		return nil, nil
 	}
-	return &driver.Failure{Step: step, Command: commandText(w.text.TestCmd), ExitCode: test.Exit, TimedOut: test.TimedOut,
+	return &driver.Failure{Step: step, Command: w.text.TestCmd.String(), ExitCode: test.Exit, TimedOut: test.TimedOut,
 		Stdout: test.Stdout, Stderr: test.Stderr, Diff: diff, Reason: test.Reason}, nil
 }
 

@@ -64,7 +64,7 @@ func (s *Scheduler) Plan(ctx context.Context) (Plan, error) {
 	plan.Skipped = append(plan.Skipped, skipped(chosen.Skipped)...)
 	for _, item := range chosen.Items {
 		planned := PlannedItem{ID: item.ID, Slug: item.Slug, Title: item.Title, Priority: item.Priority, OwnsFiles: item.OwnsFiles,
-			TestCmd: commandText(item.TestCmd)}
+			TestCmd: item.TestCmd.String()}
 		if model := s.model(item); model != "" {
 			planned.Model = &model
 		}
@@ -152,11 +152,11 @@ func (s *Scheduler) planned(ctx context.Context, t *target, items []tracker.Item
 		return journal.Planned{}, err
 	}
 	plan := journal.Planned{Driver: info.Name, Tier: info.EffectiveTier(), Repairs: repairRounds(info.EffectiveTier()), Repo: s.user.Root,
-		Origin: t.remote.Name, Verify: journal.Command{Argv: s.config.Verify.Words(), Text: commandText(s.config.Verify)}, Remote: t.shipper.Name(), Branch: t.branch, Base: t.base, Prompt: s.config.Prompts.Version(), Who: who.Name, Email: who.Email,
+		Origin: t.remote.Name, Verify: journal.Command{Argv: s.config.Verify.Words(), Text: s.config.Verify.String()}, Remote: t.shipper.Name(), Branch: t.branch, Base: t.base, Prompt: s.config.Prompts.Version(), Who: who.Name, Email: who.Email,
 		Dirty: t.dirty, RedBase: s.config.AllowRedBase, Review: s.config.Reviewer != nil, Approve: s.config.Approver != nil}
 	for _, item := range items {
 		plan.Items = append(plan.Items, journal.Item{ID: item.ID, Slug: item.Slug, Title: item.Title, Fingerprint: item.Fingerprint(),
-			TestText: commandText(item.TestCmd), Model: s.model(item), Claim: claims[item.ID],
+			TestText: item.TestCmd.String(), Model: s.model(item), Claim: claims[item.ID],
 			Attempts: item.Attempts})
 	}
 	return plan, nil

@@ -274,7 +274,7 @@ func (r *run) reclaims(backlog tracker.Backlog) ([]tracker.Want, error) {
 			want.Reclaim = current.Claim.Attempt
 		}
 		var err error
-		if want.Token, err = r.s.newToken(); err != nil {
+		if want.Token, err = tracker.NewToken(r.s.config.Rand); err != nil {
 			return nil, err
 		}
 		wants = append(wants, want)

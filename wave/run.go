@@ -2,10 +2,8 @@ package wave
 
 import (
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"sync"
@@ -44,7 +42,7 @@ func (s *Scheduler) newRun(id string, j *journal.Journal, st *stopper) *run {
 
 // nonce is a name that cannot be guessed. Where there is no randomness, the next token says so.
 func (s *Scheduler) nonce() string {
-	token, _ := s.newToken()
+	token, _ := tracker.NewToken(s.config.Rand)
 	return token[:min(len(token), 16)]
 }
 
@@ -74,15 +72,6 @@ func (r *run) item(id string) tracker.Item {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.items[id]
-}
-
-// newToken is a fresh secret of a claim or a job.
-func (s *Scheduler) newToken() (string, error) {
-	var b [32]byte
-	if _, err := io.ReadFull(s.config.Rand, b[:]); err != nil {
-		return "", fmt.Errorf("token: %w", err)
-	}
-	return hex.EncodeToString(b[:]), nil
 }
 
 // folder is a folder of this wave below the state directory.

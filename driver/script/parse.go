@@ -130,25 +130,16 @@ func checkPath(n document.Node, path string) error {
 }
 
 func parseExec(n document.Node) ([]string, error) {
-	var argv []string
-	var err error
-	switch n.Kind() {
-	case "string":
-		var line string
-		line, err = n.Text()
-		argv = []string{"sh", "-c", line}
-		if strings.TrimSpace(line) == "" {
-			argv = nil
-		}
-	case "array":
-		argv, err = n.Strings()
-	default:
-		return nil, n.Errorf("shape", "must be a string for sh or an array of strings")
-	}
-	if err == nil && (len(argv) == 0 || argv[0] == "") {
+	line, argv, err := n.Command()
+	switch {
+	case err != nil:
+		return nil, err
+	case strings.TrimSpace(line) != "":
+		return []string{"sh", "-c", line}, nil
+	case len(argv) == 0 || argv[0] == "":
 		return nil, n.Errorf("shape", "names no program")
 	}
-	return argv, err
+	return argv, nil
 }
 
 func parseFail(n document.Node) (driver.Class, error) {

@@ -262,7 +262,7 @@ func TestDamagedScripts(t *testing.T) {
 		{`{"a": [{"files": ["x"]}]}`, "s.json:1: a[0].files: is an array, must be an object"},
 		{`{"a": [{"files": {"x": null}}]}`, "s.json:1: a[0].files.x: is null, must be a string"},
 		{`{"a": [{"delete": "x"}]}`, "s.json:1: a[0].delete: is a string, must be an array"},
-		{`{"a": [{"exec": {}}]}`, "s.json:1: a[0].exec: must be a string for sh or an array of strings"},
+		{`{"a": [{"exec": {}}]}`, "s.json:1: a[0].exec: is an object, must be a string (for sh -c) or an array of strings"},
 		{`{"a": [{"exec": " "}]}`, "s.json:1: a[0].exec: names no program"},
 		{`{"a": [{"exec": []}]}`, "s.json:1: a[0].exec: names no program"},
 		{`{"a": [{"exec": [""]}]}`, "s.json:1: a[0].exec: names no program"},

@@ -117,7 +117,7 @@ func printItem(w io.Writer, i tracker.Item) {
 		row("defect", fmt.Sprintf("%s: %s", defect.Reason, oneLine(defect.Detail)))
 	}
 	row("owns", oneLine(strings.Join(i.OwnsFiles, " ")))
-	row("test", command(i.TestCmd))
+	row("test", oneLine(i.TestCmd.String()))
 	row("directory", oneLine(i.WorkDir))
 	row("repository", oneLine(i.Repo))
 	row("depends on", oneLine(strings.Join(i.DependsOn, " ")))
@@ -130,18 +130,6 @@ func printItem(w io.Writer, i tracker.Item) {
 		row("criterion", oneLine(criterion))
 	}
 	paragraph(w, "notes", i.Notes)
-}
-
-// command is a test command as one would type it.
-func command(c tracker.Command) string {
-	if c.Shell != "" {
-		return oneLine(c.Shell)
-	}
-	words := make([]string, len(c.Argv))
-	for i, word := range c.Argv {
-		words[i] = fmt.Sprintf("%q", word)
-	}
-	return strings.Join(words, " ")
 }
 
 // paragraph indents a text of several lines.

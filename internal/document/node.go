@@ -148,6 +148,19 @@ func (n Node) Strings() ([]string, error) {
 	return texts, nil
 }
 
+// Command returns a command in either of its forms: a line for sh -c, or an argument vector. Either may be empty.
+func (n Node) Command() (shell string, argv []string, err error) {
+	switch n.Kind() {
+	case "string":
+		shell, err = n.Text()
+	case "array":
+		argv, err = n.Strings()
+	default:
+		err = n.Errorf("shape", "is %s, must be a string (for sh -c) or an array of strings", article(n.Kind()))
+	}
+	return shell, argv, err
+}
+
 // Bool returns true or false.
 func (n Node) Bool() (bool, error) {
 	if err := n.want("boolean"); err != nil {

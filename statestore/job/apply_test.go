@@ -37,7 +37,7 @@ func newFixture(t *testing.T) *fixture {
 
 func (f *fixture) token() string {
 	f.Helper()
-	token, err := job.NewToken(f.seeds)
+	token, err := tracker.NewToken(f.seeds)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -426,19 +426,5 @@ func TestOneWinner(t *testing.T) {
 		if _, events := f.events(id); len(events) != 2+8 {
 			t.Errorf("%d events, want create, claim and all ends", len(events))
 		}
-	}
-}
-
-func TestNewToken(t *testing.T) {
-	a, err := job.NewToken(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, _ := job.NewToken(nil)
-	if len(a) != 64 || a == b {
-		t.Errorf("tokens %q and %q", a, b)
-	}
-	if _, err := job.NewToken(strings.NewReader("short")); err == nil {
-		t.Error("a token was made of too few bytes")
 	}
 }

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"encoding/hex"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -20,7 +21,7 @@ func unproven(*Record, ask, time.Time) *Decision { return nil }
 
 func bringsToken(_ *Record, a ask, _ time.Time) *Decision {
 	if !isToken(a.by.authority().token) {
-		return invalid(BadToken, "claim of job %s: the token is not one of NewToken", a.id)
+		return invalid(BadToken, "claim of job %s: the token is not one of tracker.NewToken", a.id)
 	}
 	return nil
 }
@@ -139,4 +140,10 @@ func reasonGiven(_ *Record, a ask, _ time.Time) *Decision {
 		return invalid(NoReason, "%s of job %s: a reason is required", a.name, a.id)
 	}
 	return nil
+}
+
+// isToken says whether tracker.NewToken could have made it.
+func isToken(token string) bool {
+	secret, err := hex.DecodeString(token)
+	return err == nil && len(secret) == 32
 }

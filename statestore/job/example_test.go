@@ -6,13 +6,14 @@ import (
 
 	"aesop/statestore"
 	"aesop/statestore/job"
+	"aesop/tracker"
 )
 
 // A job is made, claimed with a token, and completed by whoever holds that. Somebody else's word does not count.
 func Example() {
 	store := statestore.NewMemory(statestore.MemoryConfig{})
 	defer store.Close()
-	token, err := job.NewToken(nil)
+	token, err := tracker.NewToken(nil)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -61,7 +61,7 @@ type Create struct {
 	MinEpoch             int
 }
 
-// Claim starts an attempt with a new token from NewToken. Only its attempt id is kept.
+// Claim starts an attempt with a new token from tracker.NewToken. Only its attempt id is kept.
 type Claim struct {
 	ID       string
 	Token    string

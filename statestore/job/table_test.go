@@ -93,7 +93,7 @@ var (
 )
 
 func token(n byte) string {
-	token, err := NewToken(strings.NewReader(strings.Repeat(string(rune('a'+n)), tokenBytes)))
+	token, err := tracker.NewToken(strings.NewReader(strings.Repeat(string(rune('a'+n)), 32)))
 	if err != nil {
 		panic(err)
 	}
