@@ -11,7 +11,7 @@ import (
 	"aesop/cost"
 )
 
-// Driver runs an agent on one task at a time; it is safe for concurrent use by several tasks with different directories.
+// Driver runs agents, one for each call of Run. It is safe for concurrent use by tasks with different directories.
 type Driver interface {
 	// Info is static and offline: it starts nothing, opens nothing and reads no key.
 	Info() Info

@@ -10,7 +10,7 @@ import (
 // Class says why a dispatch failed; the caller's decision depends on it.
 type Class string
 
-// The classes. RateLimited, Overloaded and Auth are not the item's fault.
+// The classes. RateLimited and Overloaded are not counted against the item, see Limits.
 const (
 	Refused       Class = "refused"        // the model declined
 	Truncated     Class = "truncated"      // the output was cut at a limit

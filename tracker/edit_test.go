@@ -231,3 +231,11 @@ func comments(t *testing.T, s *snapshot) []string {
 	walk(&root)
 	return found
 }
+
+// TestRewriteSaysWhatItCannotEdit: an edit that does not happen is an error, also where it is the last one.
+func TestRewriteSaysWhatItCannotEdit(t *testing.T) {
+	to := Item{Claim: &ClaimState{Attempt: "x"}}
+	if text, err := rewrite([]byte(`{"id": "a", "claim": {"x": 1, "x": 2}}`), Item{}, to); err == nil {
+		t.Errorf("a claim was not written and nobody said so: %s", text)
+	}
+}

@@ -29,8 +29,10 @@ func itemList(root document.Node) (document.Node, error) {
 		case "items":
 			list = &m.Value
 		case "schemaVersion":
-			if v, err := m.Value.Int(); err != nil || v != schemaVersion {
-				return root, m.Value.Errorf("shape", "is %s, this program reads version %d", m.Value.JSON(), schemaVersion)
+			if v, err := m.Value.Int(); err != nil {
+				return root, err
+			} else if v != schemaVersion {
+				return root, m.Value.Errorf("schema_version", "is %d, this version reads %d", v, schemaVersion)
 			}
 		}
 	}

@@ -8,8 +8,8 @@ import (
 // Request is what can be asked of an item.
 type Request string
 
-// The requests. The first seven need the holder's token or a free item, the last three an operator and no live claim (Block
-// is both).
+// The requests. ClaimItem wants a free item, Reclaim the attempt id of its claim; Renew to Release are the holder's, by the
+// token. Reopen and Finalize are an operator's, on an item without a live claim; Block is a holder's and an operator's.
 const (
 	ClaimItem Request = "claim"
 	Reclaim   Request = "reclaim"

@@ -72,9 +72,13 @@ func (e *editor) setText(name, value string) {
 // setObject gives the members to the object of that name. One that is there is edited, not replaced: people may have put
 // comments and fields of their own into it.
 func (e *editor) setObject(name string, members []member) {
+	if e.err != nil {
+		return
+	}
 	old, err := memberText(e.text, name)
-	if e.err != nil || err != nil {
-		return // the next edit reports what does not parse
+	if err != nil {
+		e.err = err
+		return
 	}
 	if old == nil {
 		e.set(name, objectText(members, compact(e.text)))

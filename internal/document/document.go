@@ -14,7 +14,9 @@ import (
 
 // Error is one defect of a document. The zero Line means that the defect has no place in the file (it is missing, say).
 type Error struct {
-	Code    string // a stable word: missing, unreadable, empty, encoding, syntax, shape, unknown_key, duplicate
+	// Code is a stable word: missing, unreadable, empty, encoding, syntax, shape, unknown_key, duplicate, schema_version; and
+	// usage for one that stands on a command line.
+	Code    string
 	File    string
 	Line    int    // 1-based
 	Field   string // path in the document, such as items[2].ownsFiles
