@@ -37,6 +37,11 @@ func (u Usage) Add(v Usage) Usage {
 	return sum
 }
 
+// Tokens is the sum of the classes.
+func (u Usage) Tokens() int64 {
+	return u.Input + u.CacheRead + u.CacheWrite5m + u.CacheWrite1h + u.Output
+}
+
 // Sum adds usages; the sum of none is unmetered.
 func Sum(all ...Usage) Usage {
 	if len(all) == 0 {

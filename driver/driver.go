@@ -37,12 +37,10 @@ type Info struct {
 	Models map[Role]string // the model of each role; none: the program's own default
 	Tier   int             // 1 (most trusted) to 4, as asserted; 0 means 4
 	// Accuracy is the measured share of tasks solved, in [0,1], or nil where nobody measured it.
-	Accuracy *float64
-	Metered  bool // whether a Result is expected to carry usage
-	Resumes  bool // whether Task.Session continues an earlier session
-	// Environment and Files are what the program needs of the user's own: variables by name, files and folders by path.
-	Environment []string
-	Files       []string
+	Accuracy    *float64
+	Metered     bool     // whether a Result is expected to carry usage
+	Resumes     bool     // whether Task.Session continues an earlier session
+	Environment []string // variables of the user's own that the program needs, by name
 }
 
 // Model resolves a role. An unknown role gets the worker's model, so that a misspelt role never costs more.
@@ -102,7 +100,9 @@ type Failure struct {
 type Budget struct {
 	Timeout time.Duration // total
 	Idle    time.Duration // without any output
-	Tokens  int64
+	// Tokens bounds the sum of the token classes. Drivers keep it that learn of the usage: they end the dispatch, or fail it when
+	// the usage that was stated passes it, as Truncated.
+	Tokens int64
 }
 
 // Result is what came of a task. All of it is the driver's word.

@@ -57,6 +57,7 @@ func Run(t *testing.T, newDriver func(t *testing.T, play Play) driver.Driver) {
 		{"PromptArrivesVerbatim", s.verbatim},
 		{"UsageIsReported", s.usage},
 		{"UsageIsUnknownWhenNotSaid", s.noUsage},
+		{"TokenBudget", s.tokens},
 		{"Failures", s.failures},
 		{"CancelledBeforeTheStart", s.cancelledBefore},
 		{"Cancelled", s.cancelled},

@@ -101,6 +101,10 @@ func (s sabotaged) Run(ctx context.Context, t driver.Task, emit func(driver.Even
 				}
 			}()
 		}
+	case "budget as a crash":
+		if driver.ClassOf(err) == driver.Truncated {
+			err = &driver.Error{Class: driver.Crashed}
+		}
 	case "deadline as a crash":
 		if driver.ClassOf(err) == driver.Timeout {
 			err = &driver.Error{Class: driver.Crashed}
@@ -159,6 +163,7 @@ func TestSuiteCatches(t *testing.T) {
 		"prompt in arguments":        "NothingSecretInArguments",
 		"deaf to the context":        "Cancelled/silent",
 		"deadline as a crash":        "TotalDeadline",
+		"budget as a crash":          "TokenBudget",
 		"no idle limit":              "IdleDeadline",
 		"one tree for all":           "TasksDoNotMix",
 		"foreign error":              "Failures/overloaded",

@@ -120,6 +120,25 @@ func (s suite) noUsage(t *testing.T) {
 	}
 }
 
+// tokens: a budget that is just met is kept; one that is passed cuts the dispatch where the driver sees it, and costs what it costs.
+func (s suite) tokens(t *testing.T) {
+	d := s.newDriver(t, Play{Usage: used()})
+	p := newPlace(t)
+	p.task.Budget.Tokens = used().Tokens()
+	if _, err := p.run(t, t.Context(), d); err != nil {
+		t.Fatalf("within the budget: %v", err)
+	}
+	p.task.Budget.Tokens--
+	result, err := p.run(t, t.Context(), d)
+	checkUsage(t, result)
+	if err == nil {
+		t.Skip("not applicable: this driver does not keep a budget of tokens")
+	}
+	if got := driver.ClassOf(err); got != driver.Truncated {
+		t.Errorf("the class is %q (%v), want %q", got, err, driver.Truncated)
+	}
+}
+
 func (s suite) failures(t *testing.T) {
 	for _, class := range driver.Classes() {
 		t.Run(string(class), func(t *testing.T) {

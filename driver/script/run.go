@@ -121,9 +121,13 @@ func (p *player) say(_ context.Context, a attempt) error {
 }
 
 func (p *player) use(_ context.Context, a attempt) error {
-	if a.usage != nil {
-		p.result.Calls, p.result.Metered = []cost.Usage{*a.usage}, true
-		p.emit(driver.Event{Kind: "usage", Usage: *a.usage})
+	if a.usage == nil {
+		return nil
+	}
+	p.result.Calls, p.result.Metered = []cost.Usage{*a.usage}, true
+	p.emit(driver.Event{Kind: "usage", Usage: *a.usage})
+	if used, limit := a.usage.Tokens(), p.task.Budget.Tokens; limit > 0 && used > limit {
+		return &driver.Error{Class: driver.Truncated, Message: fmt.Sprintf("used %d tokens of %d", used, limit)}
 	}
 	return nil
 }

@@ -338,3 +338,18 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestTokenBudget(t *testing.T) {
+	d := parse(t, `{"slug": [{"usage": {"input": 1, "cacheRead": 2, "cacheWrite5m": 4, "cacheWrite1h": 8, "output": 16, "reasoning": 16}}]}`)
+	for limit, want := range map[int64]driver.Class{0: "", 30: driver.Truncated, 31: ""} {
+		task := task(t)
+		task.Budget.Tokens = limit
+		result, err := d.Run(t.Context(), task, nil)
+		if got := driver.ClassOf(err); got != want {
+			t.Errorf("a limit of %d: %v, want %q", limit, err, want)
+		}
+		if result.Usage().Tokens() != 31 {
+			t.Errorf("a limit of %d: the usage is %+v", limit, result.Usage())
+		}
+	}
+}
