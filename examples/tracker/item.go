@@ -3,10 +3,9 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"strings"
 	"time"
-	"unicode"
 
+	"aesop/examples/internal/cli"
 	"aesop/tracker"
 	"aesop/wave"
 )
@@ -101,12 +100,12 @@ func list(texts []string) []string { return append([]string{}, texts...) }
 
 // standing says in one line how an item stands.
 func standing(i tracker.Item) string {
-	text := fmt.Sprintf("%s: %s", i.ID, i.Status)
+	text := fmt.Sprintf("%s: %s", cli.OneLine(i.ID), cli.OneLine(string(i.Status)))
 	if i.Claim != nil {
 		text += ", claimed by " + holder(i.Claim)
 	}
 	if i.StatusReason != "" {
-		text += ", " + oneLine(i.StatusReason)
+		text += ", " + cli.OneLine(i.StatusReason)
 	}
 	return text
 }
@@ -117,15 +116,5 @@ func holder(c *tracker.ClaimState) string {
 	if !c.Live(time.Now()) {
 		until = ", lapsed since"
 	}
-	return fmt.Sprintf("%s%s %s", cmp.Or(oneLine(c.Owner), "somebody"), until, c.LeaseUntil.Format(time.RFC3339))
-}
-
-// oneLine keeps what people wrote in the backlog from breaking lines or reaching the terminal as commands.
-func oneLine(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-		return r
-	}, text)
+	return fmt.Sprintf("%s%s %s", cmp.Or(cli.OneLine(c.Owner), "somebody"), until, c.LeaseUntil.Format(time.RFC3339))
 }

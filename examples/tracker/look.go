@@ -74,7 +74,7 @@ func printList(w io.Writer, items []tracker.Item) {
 			defect = fmt.Sprintf("%s: %s", d.Reason, d.Detail)
 		}
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n",
-			oneLine(i.ID), oneLine(string(i.Status)), i.Priority, oneLine(i.Slug), claim, oneLine(defect))
+			cli.OneLine(i.ID), cli.OneLine(string(i.Status)), i.Priority, cli.OneLine(i.Slug), claim, cli.OneLine(defect))
 	}
 	table.Flush()
 	for line := range strings.Lines(text.String()) {
@@ -104,9 +104,9 @@ func printItem(w io.Writer, i tracker.Item) {
 			fmt.Fprintf(w, "%-12s %s\n", name+":", value)
 		}
 	}
-	fmt.Fprintf(w, "%s (%s), %s, %s\n", oneLine(i.ID), oneLine(i.Slug), i.Priority, oneLine(string(i.Status)))
-	row("title", oneLine(i.Title))
-	row("reason", oneLine(i.StatusReason))
+	fmt.Fprintf(w, "%s (%s), %s, %s\n", cli.OneLine(i.ID), cli.OneLine(i.Slug), i.Priority, cli.OneLine(string(i.Status)))
+	row("title", cli.OneLine(i.Title))
+	row("reason", cli.OneLine(i.StatusReason))
 	if i.Claim != nil {
 		row("claim", fmt.Sprintf("%s, attempt %s", holder(i.Claim), i.Claim.Attempt))
 	}
@@ -114,20 +114,20 @@ func printItem(w io.Writer, i tracker.Item) {
 		row("shipped", strings.TrimSpace(i.Shipped.Commit+" "+i.Shipped.Branch))
 	}
 	if defect := i.Defect(); defect != nil {
-		row("defect", fmt.Sprintf("%s: %s", defect.Reason, oneLine(defect.Detail)))
+		row("defect", fmt.Sprintf("%s: %s", defect.Reason, cli.OneLine(defect.Detail)))
 	}
-	row("owns", oneLine(strings.Join(i.OwnsFiles, " ")))
-	row("test", oneLine(i.TestCmd.String()))
-	row("directory", oneLine(i.WorkDir))
-	row("repository", oneLine(i.Repo))
-	row("depends on", oneLine(strings.Join(i.DependsOn, " ")))
-	row("model", oneLine(i.Model))
+	row("owns", cli.OneLine(strings.Join(i.OwnsFiles, " ")))
+	row("test", cli.OneLine(i.TestCmd.String()))
+	row("directory", cli.OneLine(i.WorkDir))
+	row("repository", cli.OneLine(i.Repo))
+	row("depends on", cli.OneLine(strings.Join(i.DependsOn, " ")))
+	row("model", cli.OneLine(i.Model))
 	if i.Attempts > 0 {
 		row("attempts", fmt.Sprint(i.Attempts))
 	}
 	paragraph(w, "prompt", i.Prompt)
 	for _, criterion := range i.AcceptanceCriteria {
-		row("criterion", oneLine(criterion))
+		row("criterion", cli.OneLine(criterion))
 	}
 	paragraph(w, "notes", i.Notes)
 }
@@ -139,6 +139,6 @@ func paragraph(w io.Writer, name, text string) {
 	}
 	fmt.Fprintf(w, "%s:\n", name)
 	for line := range strings.Lines(text) {
-		fmt.Fprintln(w, strings.TrimRight("  "+oneLine(strings.TrimRight(line, "\r\n")), " "))
+		fmt.Fprintln(w, strings.TrimRight("  "+cli.OneLine(strings.TrimRight(line, "\r\n")), " "))
 	}
 }

@@ -34,7 +34,7 @@ func (d *desk) explain(verb string, err error) error {
 
 func (d *desk) obstacle(verb string, c tracker.Conflict) string {
 	if c.Reason == tracker.ConflictHeld {
-		return fmt.Sprintf("%s is held by %s until %s", c.ID, cmp.Or(oneLine(c.Owner), "somebody"), c.Until.Format(time.RFC3339))
+		return fmt.Sprintf("%s is held by %s until %s", c.ID, cmp.Or(cli.OneLine(c.Owner), "somebody"), c.Until.Format(time.RFC3339))
 	}
 	item, err := d.find(c.ID)
 	if err != nil {

@@ -114,7 +114,7 @@ func statusOf(fold *journal.Wave) waveStatus {
 
 func printStatus(w io.Writer, d statusDocument) {
 	if d.Halted {
-		fmt.Fprintf(w, "halted: %s\n", *d.HaltReason)
+		fmt.Fprintf(w, "halted: %s\n", cli.OneLine(*d.HaltReason))
 	}
 	for _, u := range d.Unfinished {
 		fmt.Fprintf(w, "unfinished: %s, %s; wave resume %s\n", u.Wave, items(len(u.Items)), u.Wave)
@@ -198,11 +198,11 @@ func (cmd showCommand) Run(c *cli.Context) error {
 }
 
 func printItem(w io.Writer, state, id string, i wave.ItemReport) {
-	fmt.Fprintf(w, "%s (%s) in wave %s: %s\n", i.ID, i.Slug, id, i.State)
+	fmt.Fprintf(w, "%s (%s) in wave %s: %s\n", cli.OneLine(i.ID), cli.OneLine(i.Slug), id, i.State)
 	if i.Reason != "" {
-		fmt.Fprintf(w, "reason: %s\n", i.Reason)
+		fmt.Fprintf(w, "reason: %s\n", cli.OneLine(i.Reason))
 	}
-	fmt.Fprintf(w, "test: %s\n", i.TestCmd)
+	fmt.Fprintf(w, "test: %s\n", cli.OneLine(i.TestCmd))
 	for n, a := range i.Attempts {
 		fmt.Fprintf(w, "attempt %d (%s): %s\n", n+1, a.Attempt, a.Outcome)
 		if a.Parked != nil {
@@ -212,13 +212,13 @@ func printItem(w io.Writer, state, id string, i wave.ItemReport) {
 	if f := i.Failure; f != nil {
 		fmt.Fprintf(w, "failed at: %s\n", f.Step)
 		if f.Command != "" {
-			fmt.Fprintf(w, "command: %s\n", f.Command)
+			fmt.Fprintf(w, "command: %s\n", cli.OneLine(f.Command))
 		}
 		if f.Exit != nil {
 			fmt.Fprintf(w, "exit: %d\n", *f.Exit)
 		}
 		if f.Tail != "" {
-			fmt.Fprintf(w, "output:\n  %s\n", strings.ReplaceAll(strings.TrimRight(f.Tail, "\n"), "\n", "\n  "))
+			fmt.Fprintf(w, "output:\n  %s\n", strings.ReplaceAll(strings.TrimRight(cli.Lines(f.Tail), "\n"), "\n", "\n  "))
 		}
 	}
 	if i.Commit != nil {
@@ -272,7 +272,7 @@ func printHalt(c *cli.Context, note *wave.HaltNote) {
 			fmt.Fprintln(w, "not halted")
 			return
 		}
-		fmt.Fprintf(w, "halted: %s\n", note.Reason)
+		fmt.Fprintf(w, "halted: %s\n", cli.OneLine(note.Reason))
 	})
 }
 

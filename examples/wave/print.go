@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"aesop/examples/internal/cli"
 	"aesop/wave"
 	"aesop/wave/journal"
 )
@@ -14,7 +15,7 @@ import (
 func printReport(w io.Writer, state string, r wave.Report) {
 	fmt.Fprintf(w, "wave %s: %s\n", r.Wave, r.Outcome)
 	for _, i := range r.Items {
-		line := fmt.Sprintf("  %-16s %s", i.ID, i.State)
+		line := fmt.Sprintf("  %-16s %s", cli.OneLine(i.ID), i.State)
 		if i.Commit != nil {
 			line += " " + short(*i.Commit)
 		}
@@ -27,7 +28,7 @@ func printReport(w io.Writer, state string, r wave.Report) {
 		fmt.Fprintln(w, line)
 	}
 	for _, s := range r.Skipped {
-		fmt.Fprintf(w, "  %-16s skipped, %s: %s\n", s.ID, s.Reason, s.Detail)
+		fmt.Fprintf(w, "  %-16s skipped, %s: %s\n", cli.OneLine(s.ID), s.Reason, cli.OneLine(s.Detail))
 	}
 	printWhy(w, r)
 	printNext(w, state, r)
@@ -37,14 +38,14 @@ func printReport(w io.Writer, state string, r wave.Report) {
 func printWhy(w io.Writer, r wave.Report) {
 	switch {
 	case r.Error != nil:
-		fmt.Fprintf(w, "%s: %s\n", r.Error.Code, r.Error.Message)
+		fmt.Fprintf(w, "%s: %s\n", r.Error.Code, cli.OneLine(r.Error.Message))
 		if r.Error.Hint != "" {
 			fmt.Fprintf(w, "  %s\n", r.Error.Hint)
 		}
 	case r.HaltReason != nil:
-		fmt.Fprintf(w, "stopped: %s\n", *r.HaltReason)
+		fmt.Fprintf(w, "stopped: %s\n", cli.OneLine(*r.HaltReason))
 	case r.CeilingReason != nil:
-		fmt.Fprintf(w, "stopped: %s\n", *r.CeilingReason)
+		fmt.Fprintf(w, "stopped: %s\n", cli.OneLine(*r.CeilingReason))
 	case r.Outcome == journal.NothingToDo:
 		fmt.Fprintln(w, "every item is done")
 	case r.Outcome == journal.NothingSelectable:
@@ -70,7 +71,7 @@ func printNext(w io.Writer, state string, r wave.Report) {
 	}
 	for _, i := range r.Items {
 		if i.State != journal.StateShipped {
-			fmt.Fprintf(w, "      wave show %s\n", i.ID)
+			fmt.Fprintf(w, "      wave show %s\n", cli.OneLine(i.ID))
 		}
 	}
 	switch r.Outcome {
@@ -86,7 +87,8 @@ func printNext(w io.Writer, state string, r wave.Report) {
 	}
 }
 
+// firstLine is the first line of what agents and programs wrote.
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	return line
+	return cli.OneLine(line)
 }

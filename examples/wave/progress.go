@@ -51,7 +51,9 @@ func verdict(t journal.Test) string {
 	return "its tests fail"
 }
 
-func (p progress) line(format string, args ...any) { fmt.Fprintf(p.c.Stderr, format+"\n", args...) }
+func (p progress) line(format string, args ...any) {
+	fmt.Fprintln(p.c.Stderr, cli.OneLine(fmt.Sprintf(format, args...)))
+}
 
 func items(n int) string {
 	if n == 1 {

@@ -215,18 +215,18 @@ func (cmd planCommand) Run(c *cli.Context) error {
 
 func printPlan(w io.Writer, p wave.Plan) {
 	if p.Reason != "" {
-		fmt.Fprintf(w, "%s: %s\n", p.Outcome, p.Reason)
+		fmt.Fprintf(w, "%s: %s\n", p.Outcome, cli.OneLine(p.Reason))
 		return
 	}
 	fmt.Fprintf(w, "base %s of %s at %s, driver %s\n", p.BaseBranch, p.Remote, short(p.Base), p.Driver)
 	if len(p.Dirty) > 0 {
-		fmt.Fprintf(w, "your uncommitted changes are not part of the wave: %s\n", strings.Join(p.Dirty, ", "))
+		fmt.Fprintf(w, "your uncommitted changes are not part of the wave: %s\n", cli.OneLine(strings.Join(p.Dirty, ", ")))
 	}
 	for _, i := range p.Items {
-		fmt.Fprintf(w, "take  %s  %s  owns %s\n", i.ID, i.Slug, strings.Join(i.OwnsFiles, " "))
+		fmt.Fprintf(w, "take  %s  %s  owns %s\n", cli.OneLine(i.ID), cli.OneLine(i.Slug), cli.OneLine(strings.Join(i.OwnsFiles, " ")))
 	}
 	for _, s := range p.Skipped {
-		fmt.Fprintf(w, "skip  %s  %s  %s: %s\n", s.ID, s.Slug, s.Reason, s.Detail)
+		fmt.Fprintf(w, "skip  %s  %s  %s: %s\n", cli.OneLine(s.ID), cli.OneLine(s.Slug), s.Reason, cli.OneLine(s.Detail))
 	}
 	switch p.Outcome {
 	case journal.NothingToDo:

@@ -34,7 +34,7 @@ type Context struct {
 	context.Context
 	Stdin    io.Reader
 	Stdout   io.Writer // machine output, and what was asked for
-	Stderr   io.Writer // progress and diagnostics
+	Stderr   io.Writer // progress and diagnostics, without control characters
 	JSON     bool
 	Signals  <-chan os.Signal // SIGINT and SIGTERM
 	Terminal bool             // standard error is a terminal
@@ -109,6 +109,7 @@ func run(c *Context, name, description string, grammar any, args []string) (code
 			code = OK
 		}
 	}()
+	c.Stderr = plain{c.Stderr}
 	parser, err := kong.New(grammar, kong.Name(name), kong.Description(description), kong.Vars{"drivers": strings.Join(aesop.Drivers(), ", ")}, kong.Writers(c.Stdout, c.Stderr),
 		kong.Exit(func(int) { panic(helpAsked{}) }), kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}), kong.UsageOnError())
 	if err != nil {
@@ -201,13 +202,13 @@ func codeOf(err error) int {
 	return Usage
 }
 
-// Print writes a document under --json, and what human writes otherwise.
+// Print writes a document under --json, and what human writes otherwise, without control characters.
 func (c *Context) Print(document any, human func(io.Writer)) {
 	if c.JSON {
 		c.document(document)
 		return
 	}
-	human(c.Stdout)
+	human(plain{c.Stdout})
 }
 
 func (c *Context) document(v any) {
