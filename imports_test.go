@@ -53,6 +53,8 @@ func list(t *testing.T, args ...string) []listed {
 	}
 }
 
+func example(path string) bool { return strings.HasPrefix(path, "aesop/examples/") }
+
 func TestPackagesImportOnlyWhatIsBelowThem(t *testing.T) {
 	layer := map[string]int{}
 	for n, row := range layers {
@@ -72,6 +74,9 @@ func TestPackagesImportOnlyWhatIsBelowThem(t *testing.T) {
 			}
 			if at, ok := layer[i]; !ok || at >= own {
 				t.Errorf("%s imports %s, which is not below it", p.ImportPath, i)
+			}
+			if example(p.ImportPath) && strings.Contains(i, "/internal") && !example(i) {
+				t.Errorf("%s imports %s, which an adopter's program cannot", p.ImportPath, i)
 			}
 		}
 	}

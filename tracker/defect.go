@@ -15,8 +15,8 @@ func (i Item) Defect() *Skip {
 	skip := func(reason Reason, format string, args ...any) *Skip {
 		return &Skip{ID: i.ID, Slug: i.Slug, Reason: reason, Detail: fmt.Sprintf(format, args...)}
 	}
-	if !i.Status.known() {
-		return skip(UnknownStatus, "status is %q; %s", i.Status, rightStatus(string(i.Status)))
+	if _, err := ParseStatus(string(i.Status)); err != nil {
+		return skip(UnknownStatus, "%s", err)
 	}
 	if strings.TrimSpace(i.Slug) == "" {
 		return skip(MissingSlug, "give the item a slug")
@@ -39,6 +39,14 @@ func (i Item) Defect() *Skip {
 		return skip(InvalidPath, "repo %q %s", i.Repo, err)
 	}
 	return nil
+}
+
+// ParseStatus reads the word for a status. The error names the one that was probably meant.
+func ParseStatus(word string) (Status, error) {
+	if s := Status(word); s.known() {
+		return s, nil
+	}
+	return "", fmt.Errorf("status is %q; %s", word, rightStatus(word))
 }
 
 func (s Status) known() bool {

@@ -7,17 +7,16 @@ import (
 
 	"aesop"
 	"aesop/examples/internal/cli"
-	"aesop/internal/document"
 	"aesop/tracker"
 )
 
-// desk is what a command works on: the backlog file, and its items as they were when the command began.
+// desk is what a command works on: the backlog file, and the backlog as it was when the command began.
 type desk struct {
 	*cli.Context // ends at a signal
 	settings     aesop.Settings
 	place        aesop.Place
 	file         *tracker.File
-	items        []tracker.Item
+	backlog      tracker.Backlog
 }
 
 // withBacklog opens and reads the backlog. lease is the command's flag, or nil.
@@ -46,9 +45,8 @@ func withBacklog(c *cli.Context, common cli.Common, lease *string, do func(*desk
 	return do(d)
 }
 
-func (d *desk) read() error {
-	backlog, err := d.file.Backlog(d)
-	d.items = backlog.Items
+func (d *desk) read() (err error) {
+	d.backlog, err = d.file.Backlog(d)
 	return err
 }
 
@@ -65,24 +63,15 @@ func sayHowToBegin(err error) error {
 
 // find is the item with an id, or else a slug.
 func (d *desk) find(name string) (tracker.Item, error) {
-	names := make([]string, 0, 2*len(d.items))
-	for _, item := range d.items {
-		if item.ID == name {
-			return item, nil
+	item, err := d.backlog.Find(name)
+	if unknown, ok := errors.AsType[*tracker.NotFoundError](err); ok {
+		hint := "tracker list shows all"
+		if unknown.Near != "" {
+			hint = fmt.Sprintf("did you mean %q?", unknown.Near)
 		}
-		names = append(names, item.ID)
+		return item, &cli.Problem{Code: "unknown_item", Message: fmt.Sprintf("there is no item %q", name), Hint: hint}
 	}
-	for _, item := range d.items {
-		if item.Slug == name {
-			return item, nil
-		}
-		names = append(names, item.Slug)
-	}
-	hint := "tracker list shows all"
-	if near := document.Nearest(name, names); near != "" {
-		hint = fmt.Sprintf("did you mean %q?", near)
-	}
-	return tracker.Item{}, &cli.Problem{Code: "unknown_item", Message: fmt.Sprintf("there is no item %q", name), Hint: hint}
+	return item, err
 }
 
 // printNow reads the item again and says how it stands.

@@ -4,12 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"text/tabwriter"
 
 	"aesop/examples/internal/cli"
-	"aesop/internal/document"
 	"aesop/tracker"
 )
 
@@ -29,7 +27,7 @@ func (cmd listCommand) Run(c *cli.Context) error {
 	}
 	return withBacklog(c, cmd.Common, nil, func(d *desk) error {
 		document, shown := listDocument{SchemaVersion: schemaVersion, Items: []itemDocument{}}, []tracker.Item(nil)
-		for _, item := range d.items {
+		for _, item := range d.backlog.Items {
 			if cmd.Status == nil || item.Status == tracker.Status(*cmd.Status) {
 				document.Items, shown = append(document.Items, newItem(item)), append(shown, item)
 			}
@@ -43,18 +41,10 @@ func checkStatus(word *string) error {
 	if word == nil {
 		return nil
 	}
-	var known []string
-	for _, status := range []tracker.Status{tracker.Todo, tracker.InProgress, tracker.Done, tracker.Failed, tracker.Blocked} {
-		known = append(known, string(status))
+	if _, err := tracker.ParseStatus(*word); err != nil {
+		return &cli.Problem{Code: "usage", Message: err.Error()}
 	}
-	if slices.Contains(known, *word) {
-		return nil
-	}
-	hint := "it is one of " + strings.Join(known, ", ")
-	if near := document.Nearest(*word, known); near != "" {
-		hint = fmt.Sprintf("did you mean %q?", near)
-	}
-	return &cli.Problem{Code: "usage", Message: fmt.Sprintf("there is no status %q", *word), Hint: hint}
+	return nil
 }
 
 func printList(w io.Writer, items []tracker.Item) {

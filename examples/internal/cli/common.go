@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 
 	"aesop"
-	"aesop/internal/document"
 )
 
 // Common are the flags that every command has.
@@ -59,6 +58,6 @@ func (c Common) Locate(ctx context.Context) (aesop.Settings, aesop.Place, error)
 
 // Damaged says whether an error is about a document that people wrote.
 func Damaged(err error) bool {
-	_, ok := errors.AsType[*document.Error](err)
+	_, ok := errors.AsType[*aesop.FileError](err)
 	return ok
 }
