@@ -10,12 +10,15 @@ import (
 
 // takePlace puts the file temp in the place of the one at path by an exchange. For that it gets another name, by which the
 // sweep knows that it may hold somebody's save.
-func takePlace(temp, path string, old, data []byte) error {
+//
+// What came out is looked at once more after settle, which makes the names durable and takes its time: an editor that had the file
+// open may write into it until then.
+func takePlace(temp, path string, old, data []byte, settle func() error) error {
 	swap := temp + swapEnding
 	if err := os.Rename(temp, swap); err != nil {
 		return err
 	}
-	err := exchangeWhole(swap, path, old, data)
+	err := exchangeWhole(swap, path, old, data, settle)
 	if stranded, ok := errors.AsType[*strandedError](err); ok {
 		return stranded.keep(path)
 	}
@@ -46,11 +49,14 @@ func (e *strandedError) keep(path string) *strandedError {
 // exchangeWhole exchanges the file temp with the one at path and looks at what came out. If that is not what was read before,
 // somebody saved in between: it is put back, and errSaved returned. What comes out when it is put back must be ours, or yet
 // another save has to be put back, and so on; each round needs a save within microseconds.
-func exchangeWhole(temp, path string, old, data []byte) error {
+func exchangeWhole(temp, path string, old, data []byte, settle func() error) error {
 	err := exchange(temp, path)
 	switch {
 	case errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS):
-		return renameOver(temp, path, old) // a file system without exchange
+		if err := renameOver(temp, path, old); err != nil {
+			return err
+		}
+		return settle() // a file system without exchange
 	case errors.Is(err, unix.ENOENT):
 		return errSaved // an editor has the file out of its place for a moment
 	case err != nil:
@@ -58,11 +64,17 @@ func exchangeWhole(temp, path string, old, data []byte) error {
 	}
 	expected, placed := old, data
 	for round := range maxRounds {
-		if holds(temp, expected) {
-			if round == 0 {
+		same := holds(temp, expected)
+		if same && round > 0 {
+			return errSaved
+		}
+		if same {
+			if err := settle(); err != nil {
+				return err
+			}
+			if holds(temp, expected) {
 				return nil
 			}
-			return errSaved
 		}
 		out, _ := os.ReadFile(temp) // what cannot be read is put back unseen
 		switch cameOut, err := putBack(temp, path); {

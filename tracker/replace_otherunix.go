@@ -2,4 +2,9 @@
 
 package tracker
 
-func takePlace(temp, path string, old, _ []byte) error { return renameOver(temp, path, old) }
+func takePlace(temp, path string, old, _ []byte, settle func() error) error {
+	if err := renameOver(temp, path, old); err != nil {
+		return err
+	}
+	return settle()
+}

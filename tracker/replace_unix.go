@@ -25,10 +25,7 @@ func replace(path string, old, data []byte, sync func(*os.File) error) error {
 	if err := sync(pending.File); err != nil {
 		return fmt.Errorf("sync %s: %w", pending.Name(), err)
 	}
-	if err := takePlace(pending.Name(), path, old, data); err != nil {
-		return err
-	}
-	return syncDir(dir, sync)
+	return takePlace(pending.Name(), path, old, data, func() error { return syncDir(dir, sync) })
 }
 
 // syncDir makes the names in a directory durable.

@@ -2,47 +2,12 @@ package cli
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"testing"
-
-	"aesop/tracker"
 )
-
-func TestErrorsHaveTheirExitCode(t *testing.T) {
-	problem := &Problem{Code: "word", Message: "it is so", Hint: "do that"}
-	for name, test := range map[string]struct {
-		err  error
-		code int
-		word string // of the document under --json
-	}{
-		"a problem":        {problem, Usage, "word"},
-		"a refusal":        {&Exit{Code: Refused, Err: problem}, Refused, "word"},
-		"a conflict":       {&tracker.ConflictError{Conflicts: []tracker.Conflict{{ID: "a"}}}, Refused, "internal"},
-		"a lost claim":     {&tracker.LostError{IDs: []string{"a"}}, Refused, "internal"},
-		"an interrupt":     {fmt.Errorf("wait: %w", context.Canceled), Stopped, "interrupted"},
-		"a damaged file":   {&tracker.FileError{Code: "syntax", File: "f", Line: 1}, Usage, "syntax"},
-		"an unknown error": {errors.New("disk on fire"), Usage, "internal"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var stdout, stderr bytes.Buffer
-			c := &Context{Stdout: &stdout, Stderr: &stderr, JSON: true}
-			if code := c.fail("program", test.err); code != test.code {
-				t.Errorf("exit code is %d, want %d", code, test.code)
-			}
-			if want := fmt.Sprintf(`"code": %q`, test.word); !strings.Contains(stdout.String(), want) {
-				t.Errorf("document is %s, want %s", stdout.String(), want)
-			}
-			if !strings.HasPrefix(stderr.String(), "program: ") {
-				t.Errorf("standard error is %q", stderr.String())
-			}
-		})
-	}
-}
 
 type printing struct {
 	JSON bool `name:"json"`

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -50,8 +51,9 @@ func TestExitCodes(t *testing.T) {
 		"document":        {&aesop.FileError{Code: "missing", File: "f", Message: "no"}, Usage, "missing"},
 		"setup":           {&wave.SetupError{Code: "no_remote", Message: "no"}, Usage, "no_remote"},
 		"alive":           {fmt.Errorf("resume: %w", &wave.AliveError{Wave: "w", Owner: "o"}), Refused, "alive"},
-		"conflict":        {fmt.Errorf("claim: %w", &tracker.ConflictError{Conflicts: []tracker.Conflict{{ID: "a"}}}), Refused, "internal"},
-		"lost":            {&tracker.LostError{IDs: []string{"a"}}, Refused, "internal"},
+		"conflict":        {fmt.Errorf("claim: %w", &tracker.ConflictError{Conflicts: []tracker.Conflict{{ID: "a"}}}), Refused, "conflict"},
+		"lost":            {&tracker.LostError{IDs: []string{"a"}}, Refused, "claim_lost"},
+		"interrupt":       {fmt.Errorf("wait: %w", context.Canceled), Stopped, "interrupted"},
 		"other":           {io.ErrUnexpectedEOF, Usage, "internal"},
 	} {
 		t.Run(name, func(t *testing.T) {
