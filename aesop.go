@@ -155,7 +155,7 @@ func defaultState(ctx context.Context, repo string) (string, error) {
 	}
 	user, err := program.OpenUser(ctx, repo)
 	if errors.Is(err, git.ErrNotRepository) {
-		return "", &wave.SetupError{Code: "not_a_repository", Message: err.Error(), Hint: "run git init there, or name the repository with --repo", Err: err}
+		return "", &wave.SetupError{Code: "not_a_repository", Message: err.Error(), Hint: "run git init there, or name the folder of a repository", Err: err}
 	}
 	if err != nil {
 		return "", err
@@ -174,7 +174,7 @@ func stateRoot(env func(string) string) (string, error) {
 		}
 	}
 	return "", &wave.SetupError{Code: "no_state", Message: "there is no place for the engine's state: neither XDG_STATE_HOME nor HOME is set",
-		Hint: "name a folder with --state"}
+		Hint: "set one of them, or name a folder for the state"}
 }
 
 type rootPlace struct{ name, below string }
@@ -193,5 +193,5 @@ func (c Config) agent() (Driver, error) {
 	if c.Settings.Driver != "" {
 		message = fmt.Sprintf("there is no driver %q", c.Settings.Driver)
 	}
-	return nil, &wave.SetupError{Code: "unknown_driver", Message: message, Hint: "name one with --driver: " + strings.Join(Drivers(), ", ")}
+	return nil, &wave.SetupError{Code: "unknown_driver", Message: message, Hint: "name a driver: " + strings.Join(Drivers(), ", ")}
 }

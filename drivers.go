@@ -16,13 +16,13 @@ func builtin() []builtinDriver {
 	return []builtinDriver{
 		{"command", func(c Config) (Driver, error) {
 			if c.AgentCmd == "" {
-				return nil, &wave.SetupError{Code: "usage", Message: "the command driver needs a command", Hint: "give one with --agent-cmd 'PROGRAM ARGS'"}
+				return nil, &wave.SetupError{Code: "usage", Message: "the command driver needs a command", Hint: "name it in agentCmd"}
 			}
 			return command.New(command.Config{Line: c.AgentCmd})
 		}},
 		{"script", func(c Config) (Driver, error) {
 			if c.Script == "" {
-				return nil, &wave.SetupError{Code: "usage", Message: "the script driver needs a script", Hint: "give its file with --script FILE"}
+				return nil, &wave.SetupError{Code: "usage", Message: "the script driver needs a script", Hint: "name its file"}
 			}
 			return script.Open(c.Script)
 		}},

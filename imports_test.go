@@ -2,8 +2,13 @@ package aesop_test
 
 import (
 	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -30,14 +35,16 @@ var layers = [][]string{
 var heavy = []string{"modernc.org/sqlite", "github.com/alecthomas/kong", "github.com/rogpeppe/go-internal"}
 
 type listed struct {
+	Dir        string
 	ImportPath string
+	GoFiles    []string
 	Imports    []string
 	Deps       []string
 }
 
 func list(t *testing.T, args ...string) []listed {
 	t.Helper()
-	out, err := exec.Command("go", append([]string{"list", "-json=ImportPath,Imports,Deps"}, args...)...).Output()
+	out, err := exec.Command("go", append([]string{"list", "-json=Dir,ImportPath,GoFiles,Imports,Deps"}, args...)...).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,3 +98,28 @@ func TestWaveLinksNothingHeavy(t *testing.T) {
 		}
 	}
 }
+
+// TestLibraryNamesNoFlags: what the library tells users is told by every program that is built on it, and those have commands and
+// flags of their own.
+func TestLibraryNamesNoFlags(t *testing.T) {
+	for _, p := range list(t, "./...") {
+		if example(p.ImportPath) || p.ImportPath == "aesop/internal/git" || slices.Contains(p.Imports, "testing") {
+			continue // git's flags are git's; suites tell nothing to users
+		}
+		for _, name := range p.GoFiles {
+			path := filepath.Join(p.Dir, name)
+			file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(file, func(n ast.Node) bool {
+				if text, ok := n.(*ast.BasicLit); ok && ownCommand.MatchString(text.Value) {
+					t.Errorf("%s says %s", path, text.Value)
+				}
+				return true
+			})
+		}
+	}
+}
+
+var ownCommand = regexp.MustCompile(`(^|[ "'(])(--[a-z]|wave (init|plan|run|resume|halt|show|status)|tracker (list|claim|add|retry))`)

@@ -123,7 +123,7 @@ func (s *Settings) readFile(from Sources, source map[string]string) error {
 		return nil
 	}
 	if err != nil {
-		return &document.Error{Code: "missing", File: from.File, Message: "the configuration cannot be read", Hint: "wave init writes one", Err: err}
+		return &document.Error{Code: "missing", File: from.File, Message: "the configuration cannot be read", Hint: "create it, or name another file", Err: err}
 	}
 	doc, err := document.Parse(from.File, data)
 	if err != nil {

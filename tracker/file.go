@@ -159,7 +159,7 @@ func (f *File) unfinished(err error) bool {
 func (f *File) unreadable(err error) error {
 	e := &FileError{Code: "unreadable", File: f.name, Message: "cannot be read: " + err.Error(), Err: err}
 	if errors.Is(err, fs.ErrNotExist) {
-		e.Code, e.Message, e.Hint = "missing", "there is no such file", "wave init writes one; or name another file"
+		e.Code, e.Message, e.Hint = "missing", "there is no such file", "create the backlog, or name another file"
 	}
 	return e
 }

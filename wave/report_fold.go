@@ -55,7 +55,7 @@ func (r *Report) addEnd(w *journal.Wave) {
 	if w.RedBase() {
 		tail := w.Base.Test
 		r.Error = &ReportError{Code: "base_red", Message: fmt.Sprintf("%s fails on the base: %s", w.Base.Command, lastLine(tail.Stdout, tail.Stderr, tail.Reason)),
-			Hint: "repair the base, or allow it with --allow-red-base"}
+			Hint: "repair the base, or set allowRedBase"}
 	}
 }
 

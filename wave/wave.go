@@ -43,7 +43,7 @@ func New(ctx context.Context, c Config) (*Scheduler, error) {
 	user, err := program.OpenUser(ctx, c.Repo)
 	if err != nil {
 		if errors.Is(err, git.ErrNotRepository) {
-			return nil, &SetupError{Code: "not_a_repository", Message: err.Error(), Hint: "run git init there, or name the repository with --repo"}
+			return nil, &SetupError{Code: "not_a_repository", Message: err.Error(), Hint: "run git init there, or name the folder of a repository"}
 		}
 		return nil, err
 	}

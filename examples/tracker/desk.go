@@ -37,7 +37,7 @@ func withBacklog(c *cli.Context, common cli.Common, lease *string, do func(*desk
 	}
 	d := &desk{Context: c, settings: settings, place: place}
 	if d.file, err = place.OpenBacklog(); err != nil {
-		return sayHowToBegin(err)
+		return cli.BeginWith("write [] into it for an empty one, or name another with --tracker", err)
 	}
 	if err := d.read(); err != nil {
 		return err
@@ -48,17 +48,6 @@ func withBacklog(c *cli.Context, common cli.Common, lease *string, do func(*desk
 func (d *desk) read() (err error) {
 	d.backlog, err = d.file.Backlog(d)
 	return err
-}
-
-// sayHowToBegin tells the user of a missing backlog how to get one.
-func sayHowToBegin(err error) error {
-	file, ok := errors.AsType[*tracker.FileError](err)
-	if !ok || file.Code != "missing" {
-		return err
-	}
-	missing := *file
-	missing.Hint = "write [] into it for an empty one, or name another with --tracker"
-	return &missing
 }
 
 // find is the item with an id, or else a slug.

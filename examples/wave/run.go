@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -40,7 +41,11 @@ func (d driverFlags) open(c *cli.Context, common cli.Common, more map[string]*st
 	if err != nil {
 		return nil, err
 	}
-	return aesop.Open(c, aesop.Config{Settings: settings, Repo: common.Repo, Script: d.Script, Observers: observers})
+	engine, err := aesop.Open(c, aesop.Config{Settings: settings, Repo: common.Repo, Script: d.Script, Observers: observers})
+	if file, ok := errors.AsType[*aesop.FileError](err); ok && file.File == d.Script {
+		return nil, err
+	}
+	return engine, cli.BeginWith("wave init writes one; or name another with --tracker", err)
 }
 
 type selectFlags struct {

@@ -170,7 +170,23 @@ func (c *Context) fail(name string, err error) int {
 		}{wave.SchemaVersion, "error", explained})
 	}
 	fmt.Fprintf(c.Stderr, "%s: %v\n", name, err)
+	if flag := flagFor(explained.Code); flag != "" {
+		fmt.Fprintf(c.Stderr, "  the flag is %s\n", flag)
+	}
 	return code
+}
+
+// flagFor is the flag by which to name what the library asks for, or empty.
+func flagFor(code string) string {
+	switch code {
+	case "not_a_repository":
+		return "--repo DIR"
+	case "no_state":
+		return "--state DIR"
+	case "unknown_driver":
+		return "--driver NAME"
+	}
+	return ""
 }
 
 func explain(err error) *wave.ReportError {

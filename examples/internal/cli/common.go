@@ -56,6 +56,17 @@ func (c Common) Locate(ctx context.Context) (aesop.Settings, aesop.Place, error)
 	return settings, place, err
 }
 
+// BeginWith tells the user of a missing backlog how to get one.
+func BeginWith(hint string, err error) error {
+	file, ok := errors.AsType[*aesop.FileError](err)
+	if !ok || file.Code != "missing" {
+		return err
+	}
+	missing := *file
+	missing.Hint = hint
+	return &missing
+}
+
 // Damaged says whether an error is about a document that people wrote.
 func Damaged(err error) bool {
 	_, ok := errors.AsType[*aesop.FileError](err)
