@@ -193,7 +193,7 @@ func (s Settings) supported() error {
 		{s.Supervise, "supervise"}, {s.Limits != "", "limits"}, {s.Policy != "", "policy"},
 	} {
 		if k.set {
-			return &wave.SetupError{Code: "unsupported_setting", Message: fmt.Sprintf("%s is set, and this version does not carry it out", k.name),
+			return &wave.SetupError{Code: "unsupported_setting", Message: fmt.Sprintf("%s is set, and this version has no such thing yet", k.name),
 				Hint: "remove the key; nothing is run without what was asked for"}
 		}
 	}

@@ -35,7 +35,7 @@ const (
 type Info struct {
 	Name   string          // as people name it on a command line
 	Models map[Role]string // the model of each role; none: the program's own default
-	Tier   int             // 1 (most trusted) to 4, as asserted; 0 means 4
+	Tier   int             // 1 (most trusted) to 4, as asserted; the engine takes anything else for 4
 	// Accuracy is the measured share of tasks solved, in [0,1], or nil where nobody measured it.
 	Accuracy    *float64
 	Metered     bool     // whether a Result is expected to carry usage

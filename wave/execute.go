@@ -164,7 +164,18 @@ func (r *run) refused(err error, b begin) (Report, error) {
 func summaries(reports []Report) []journal.Resume {
 	var rows []journal.Resume
 	for _, r := range reports {
-		rows = append(rows, journal.Resume{Wave: r.Wave, Outcome: r.Outcome})
+		row := journal.Resume{Wave: r.Wave, Outcome: r.Outcome, Shipped: []string{}}
+		for _, repo := range r.Repositories {
+			if repo.Branch != nil {
+				row.Branch = *repo.Branch
+			}
+		}
+		for _, i := range r.Items {
+			if i.State == journal.StateShipped {
+				row.Shipped = append(row.Shipped, i.ID)
+			}
+		}
+		rows = append(rows, row)
 	}
 	return rows
 }

@@ -22,7 +22,7 @@ func (s *Scheduler) lockFile(name string) string {
 // holder dies. *AliveError where somebody else has it.
 func (s *Scheduler) take(id string) (release func() error, err error) {
 	path := s.lockFile("wave-" + id)
-	unlock, ok, err := filelock.TryLock(path)
+	unlock, ok, err := tryFor(lookTime, path)
 	if err != nil {
 		return nil, fmt.Errorf("lock of wave %s: %w", id, err)
 	}
@@ -39,6 +39,41 @@ func (s *Scheduler) take(id string) (release func() error, err error) {
 		return nil, errors.Join(err, unlock())
 	}
 	return unlock, nil
+}
+
+// lookTime is longer than anybody holds a wave's lock only to see whether it is free.
+const lookTime = 100 * time.Millisecond
+
+func tryFor(limit time.Duration, path string) (unlock func() error, ok bool, err error) {
+	again := time.NewTicker(limit / 10)
+	defer again.Stop()
+	for range 10 {
+		if unlock, ok, err = filelock.TryLock(path); ok || err != nil {
+			return unlock, ok, err
+		}
+		<-again.C
+	}
+	return nil, false, nil
+}
+
+// Alive says whether a process runs a wave of a state directory, and which.
+func Alive(state, id string) (owner string, alive bool, err error) {
+	path := filepath.Join(state, "locks", "wave-"+id+".lock")
+	if !exists(path) {
+		return "", false, nil
+	}
+	unlock, free, err := filelock.TryLock(path)
+	if err != nil {
+		return "", false, err
+	}
+	if free {
+		return "", false, unlock()
+	}
+	who, err := os.ReadFile(path + ".owner")
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", true, err
+	}
+	return strings.TrimSpace(string(who)), true, nil
 }
 
 // staleAge is how old a lock file of git must be before it is taken for one that a killed git left.

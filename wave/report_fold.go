@@ -40,6 +40,9 @@ func NewReport(w *journal.Wave) Report {
 func (r *Report) addEnd(w *journal.Wave) {
 	if w.End != nil {
 		r.Outcome = w.End.Outcome
+	} else if w.Stop == nil && len(w.Order) > 0 {
+		reason := unfinished
+		r.Outcome, r.HaltReason = journal.Interrupted, &reason
 	}
 	if w.Stop != nil {
 		r.Outcome = w.Stop.Outcome
@@ -58,6 +61,9 @@ func (r *Report) addEnd(w *journal.Wave) {
 			Hint: "repair the base, or set allowRedBase"}
 	}
 }
+
+// unfinished is what a report says of a wave that has neither ended nor stopped.
+const unfinished = "the wave is not finished: it is running, or its process died"
 
 func lastLine(texts ...string) string {
 	line := ""
@@ -120,7 +126,7 @@ func itemEnd(w *journal.Wave, i *journal.ItemState) (journal.State, string, *jou
 	case i.Verified != "" && w.PushError != nil:
 		return journal.StateShipFailed, w.PushError.Error, &journal.Failure{Step: "ship", Command: "git push", Tail: w.PushError.Detail}
 	}
-	return journal.StateParked, "the wave is not finished", nil
+	return journal.StateParked, unfinished, nil
 }
 
 func attemptReport(a journal.Attempt) AttemptReport {

@@ -10,8 +10,9 @@ import (
 	"aesop/wave/journal"
 )
 
-// Gate is asked before work goes on. Nil means go, *Stop means no, any other error means that the gate cannot be evaluated,
-// which also stops the wave.
+// Gate is asked before work goes on. Nil means go, *Stop means no, any other error means that the gate cannot be evaluated. Both
+// stop the whole wave, wherever its items are: agents and tests that run are ended, nothing more is started or pushed, and all is
+// parked for a resume, also what is verified already.
 type Gate interface {
 	Name() string
 	Check(ctx context.Context, at Point) error

@@ -58,7 +58,8 @@ func (cmd initCommand) Run(c *cli.Context) error {
 		for _, path := range document.Kept {
 			fmt.Fprintln(w, "kept", path)
 		}
-		fmt.Fprintln(w, "next: describe your first item there, then wave plan --driver command --agent-cmd 'my-agent'")
+		fmt.Fprintln(w, "next: describe your first item there and set it to todo; push the branch that work starts from to a remote;")
+		fmt.Fprintln(w, "      then wave plan --driver command --agent-cmd 'my-agent'. Formats: docs/BACKLOG.md and docs/CONFIG.md of aesop")
 	})
 	return nil
 }

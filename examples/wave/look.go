@@ -56,7 +56,9 @@ type statusDocument struct {
 type waveStatus struct {
 	Wave      string            `json:"wave"`
 	StartedAt time.Time         `json:"startedAt"`
-	Outcome   journal.Outcome   `json:"outcome"` // as it stands
+	Alive     bool              `json:"alive"`   // a process runs it
+	Owner     string            `json:"owner"`   // of that process
+	Outcome   *journal.Outcome  `json:"outcome"` // null while it runs
 	Items     map[string]string `json:"items"`   // state by id
 }
 
@@ -98,6 +100,15 @@ func (cmd statusCommand) Run(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
+		for n := range document.Unfinished {
+			u := &document.Unfinished[n]
+			if u.Owner, u.Alive, err = wave.Alive(place.State, u.Wave); err != nil {
+				return err
+			}
+			if u.Alive {
+				u.Outcome = nil
+			}
+		}
 		c.Print(document, func(w io.Writer) { printStatus(w, document) })
 		return nil
 	})
@@ -105,7 +116,7 @@ func (cmd statusCommand) Run(c *cli.Context) error {
 
 func statusOf(fold *journal.Wave) waveStatus {
 	report := wave.NewReport(fold)
-	row := waveStatus{Wave: fold.ID, StartedAt: fold.StartedAt.UTC(), Outcome: report.Outcome, Items: map[string]string{}}
+	row := waveStatus{Wave: fold.ID, StartedAt: fold.StartedAt.UTC(), Outcome: &report.Outcome, Items: map[string]string{}}
 	for _, i := range report.Items {
 		row.Items[i.ID] = string(i.State)
 	}
@@ -117,7 +128,11 @@ func printStatus(w io.Writer, d statusDocument) {
 		fmt.Fprintf(w, "halted: %s\n", cli.OneLine(*d.HaltReason))
 	}
 	for _, u := range d.Unfinished {
-		fmt.Fprintf(w, "unfinished: %s, %s; wave resume %s\n", u.Wave, items(len(u.Items)), u.Wave)
+		if u.Alive {
+			fmt.Fprintf(w, "running: %s, %s (%s)\n", u.Wave, items(len(u.Items)), cli.OneLine(u.Owner))
+		} else {
+			fmt.Fprintf(w, "unfinished: %s, %s; wave resume %s goes on with the driver's flags\n", u.Wave, items(len(u.Items)), u.Wave)
+		}
 	}
 	if d.Last != nil {
 		fmt.Fprintf(w, "waves: %d, the newest is %s\n", d.Waves, *d.Last)

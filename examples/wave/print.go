@@ -13,6 +13,13 @@ import (
 
 // printReport says in words what happened and what to do next.
 func printReport(w io.Writer, state string, r wave.Report) {
+	for _, old := range r.Resumed {
+		fmt.Fprintf(w, "finished first: wave %s, %s", old.Wave, old.Outcome)
+		if len(old.Shipped) > 0 {
+			fmt.Fprintf(w, "; %s on %s", cli.OneLine(strings.Join(old.Shipped, ", ")), old.Branch)
+		}
+		fmt.Fprintln(w)
+	}
 	fmt.Fprintf(w, "wave %s: %s\n", r.Wave, r.Outcome)
 	for _, i := range r.Items {
 		line := fmt.Sprintf("  %-16s %s", cli.OneLine(i.ID), i.State)
@@ -26,6 +33,9 @@ func printReport(w io.Writer, state string, r wave.Report) {
 			line += ": " + firstLine(i.Reason)
 		}
 		fmt.Fprintln(w, line)
+		if i.Verified && i.TestOnBase != nil && *i.TestOnBase == "passed" {
+			fmt.Fprintln(w, "                   its test passed before any change too, and so proves little")
+		}
 	}
 	for _, s := range r.Skipped {
 		fmt.Fprintf(w, "  %-16s skipped, %s: %s\n", cli.OneLine(s.ID), s.Reason, cli.OneLine(s.Detail))
@@ -70,13 +80,24 @@ func printNext(w io.Writer, state string, r wave.Report) {
 		}
 	}
 	for _, i := range r.Items {
-		if i.State != journal.StateShipped {
-			fmt.Fprintf(w, "      wave show %s\n", cli.OneLine(i.ID))
+		switch i.State {
+		case journal.StateShipped, journal.StateParked:
+		case journal.StateNotVerified, journal.StateFenceViolation, journal.StateIntegrationFailed, journal.StateReviewRejected, journal.StateNoChanges:
+			fmt.Fprintf(w, "next: wave show %s; to have it done again, tracker retry %s\n", cli.OneLine(i.ID), cli.OneLine(i.ID))
+		default:
+			fmt.Fprintf(w, "next: wave show %s\n", cli.OneLine(i.ID))
 		}
+	}
+	if r.Error != nil && r.Error.Code == "base_red" {
+		fmt.Fprintf(w, "next: its output is in %s\n", filepath.ToSlash(filepath.Join(state, "waves", r.Wave, "_wave.log")))
 	}
 	switch r.Outcome {
 	case journal.Halted:
-		fmt.Fprintln(w, "next: wave halt clear, then wave resume with the driver's flags")
+		if len(r.Items) > 0 {
+			fmt.Fprintln(w, "next: wave halt clear, then wave resume with the driver's flags")
+		} else {
+			fmt.Fprintln(w, "next: wave halt clear")
+		}
 	case journal.Interrupted, journal.ErrorOutcome, journal.GateUnavailable, journal.Ceiling:
 		if len(r.Items) > 0 {
 			fmt.Fprintln(w, "next: wave resume with the driver's flags")

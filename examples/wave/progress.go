@@ -18,14 +18,21 @@ func (p progress) Observe(w *journal.Wave, event journal.Event) {
 	switch e := event.(type) {
 	case journal.Planned:
 		if len(e.Items) > 0 {
-			p.line("wave %s: %s on %s of %s", w.ID, items(len(e.Items)), e.Branch, e.Remote)
+			p.line("wave %s: %s on %s of %s, at %s", w.ID, items(len(e.Items)), e.Branch, e.Origin, short(e.Base))
+			if e.Verify.Text != "" {
+				p.line("testing the base: %s", e.Verify.Text)
+			}
 		}
-	case journal.Resumed:
+	case journal.TakenOver:
 		p.line("wave %s: taken up again", w.ID)
 	case journal.AttemptStarted:
 		p.line("%s: agent at work, round %d", e.Item, e.Round)
 	case journal.AttemptEnded:
-		p.line("%s: %s after %v", e.Item, e.Outcome, (time.Duration(e.DurationMs) * time.Millisecond).Round(10*time.Millisecond))
+		next := ""
+		if e.Outcome == journal.OutcomeBuilt {
+			next = "; testing"
+		}
+		p.line("%s: %s after %v%s", e.Item, e.Outcome, (time.Duration(e.DurationMs) * time.Millisecond).Round(10*time.Millisecond), next)
 	case journal.Verified:
 		p.line("%s: %s", e.Item, verdict(e.Test))
 	case journal.PushIntent:
@@ -35,7 +42,11 @@ func (p progress) Observe(w *journal.Wave, event journal.Event) {
 	case journal.PushFailed:
 		p.line("the push failed: %s", firstLine(e.Detail))
 	case journal.Stopped:
-		p.line("%s: %s", e.Outcome, e.Reason)
+		if string(e.Outcome) == e.Reason {
+			p.line("%s", e.Outcome)
+		} else {
+			p.line("%s: %s", e.Outcome, e.Reason)
+		}
 	}
 }
 

@@ -51,8 +51,8 @@ func (d driverFlags) open(c *cli.Context, common cli.Common, more map[string]*st
 type selectFlags struct {
 	MaxItems     *int    `help:"Items of a wave (5)." placeholder:"N"`
 	AllowRedBase bool    `help:"Go on although the configured test fails on the base."`
-	Ship         *string `help:"push to the remote, or local." placeholder:"push|local"`
-	Supervise    bool    `help:"Ask before an item ships."`
+	Ship         *string `hidden:"" help:"push to the remote, or local." placeholder:"push|local"`
+	Supervise    bool    `hidden:"" help:"Ask before an item ships."`
 }
 
 func (s selectFlags) keys() map[string]*string {
@@ -76,7 +76,7 @@ type runCommand struct {
 	driverFlags
 	selectFlags
 	DryRun bool `help:"Say what would be done; same as plan."`
-	Drain  bool `help:"Run waves until the backlog is drained."`
+	Drain  bool `help:"Run waves until the backlog is drained, each on top of what the one before shipped."`
 }
 
 func (cmd runCommand) Run(c *cli.Context) error {
@@ -145,12 +145,28 @@ func finishDrain(c *cli.Context, state string, reports []wave.Report, err error)
 			printReport(w, state, report)
 			fmt.Fprintln(w)
 		}
-		fmt.Fprintf(w, "%d waves: %s\n", len(reports), document.Outcome)
+		fmt.Fprintf(w, "waves: %d, together %s\n", len(reports), document.Outcome)
+		if branch := newestBranch(reports); branch != "" && len(reports) > 1 {
+			fmt.Fprintf(w, "each wave builds on the one before: %s holds all that shipped\n", branch)
+		}
 	})
 	if err != nil {
 		fmt.Fprintf(c.Stderr, "wave: %v\n", err)
 	}
 	return exitOf(document.Outcome)
+}
+
+// newestBranch is the branch that the last shipping wave pushed, or "".
+func newestBranch(reports []wave.Report) string {
+	branch := ""
+	for _, r := range reports {
+		for _, repo := range r.Repositories {
+			if repo.Branch != nil {
+				branch = *repo.Branch
+			}
+		}
+	}
+	return branch
 }
 
 // drained is the outcome of several waves: what stopped them, or how their items went together.

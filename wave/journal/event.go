@@ -50,8 +50,10 @@ type Command struct {
 
 // Resume is a wave that the same run finished first.
 type Resume struct {
-	Wave    string  `json:"wave"`
-	Outcome Outcome `json:"outcome"`
+	Wave    string   `json:"wave"`
+	Outcome Outcome  `json:"outcome"`
+	Branch  string   `json:"branch"`  // that was pushed; "" where none was
+	Shipped []string `json:"shipped"` // ids of its items
 }
 
 // Item is one selected item, for people to read. What is run and prompted is the tracker's text, which is not redacted; the

@@ -29,7 +29,7 @@ func planned() journal.Planned {
 			{ID: "a", Slug: "sa", Title: "A", Fingerprint: "f", TestText: "make", Model: "m", Claim: "c1", Attempts: 1},
 			{ID: "b", Slug: "sb", Title: "B", Fingerprint: "g", TestText: "make", Model: "m", Claim: "c2", Attempts: 2}},
 		Skipped: []journal.Skipped{{ID: "z", Slug: "sz", Reason: "claimed", Detail: "by somebody"}},
-		Resumed: []journal.Resume{{Wave: "w0", Outcome: journal.Good}}}
+		Resumed: []journal.Resume{{Wave: "w0", Outcome: journal.Good, Branch: "aesop/w0", Shipped: []string{"y"}}}}
 }
 
 // history has every type of event once, each with every field filled, in an order that can be.

@@ -14,7 +14,7 @@ type Common struct {
 	Repo    string  `help:"A folder of the repository." default:"." placeholder:"DIR"`
 	Tracker *string `help:"The backlog (default: tracker.json in the repository)." placeholder:"FILE"`
 	State   *string `help:"The engine's own folder (default: by repository, below the user's state folder)." placeholder:"DIR"`
-	Store   *string `help:"Where claims and events are kept (default: state.db in the state folder)." placeholder:"URL"`
+	Store   *string `hidden:"" help:"Where claims and events are kept (default: state.db in the state folder)." placeholder:"URL"`
 	Config  string  `help:"The configuration (default: aesop.json in the repository)." placeholder:"FILE"`
 	JSON    bool    `name:"json" help:"Print one JSON document on standard output."`
 }
