@@ -24,15 +24,17 @@ type Completion struct {
 
 // NotOnRemoteError says that the remote does not hold what was said.
 type NotOnRemoteError struct {
-	Completion
-	Found string // what the ref holds instead; "": the remote has no such ref
+	Remote string // without its login
+	Ref    string
+	Commit string // that the ref was to hold
+	Found  string // what it holds instead; "": the remote has no such ref
 }
 
 func (e *NotOnRemoteError) Error() string {
 	if e.Found == "" {
-		return fmt.Sprintf("%s has no %s", withoutLogin(e.Remote), e.Ref)
+		return fmt.Sprintf("%s has no %s", e.Remote, e.Ref)
 	}
-	return fmt.Sprintf("%s of %s is %s, not %s", e.Ref, withoutLogin(e.Remote), e.Found, e.Commit)
+	return fmt.Sprintf("%s of %s is %s, not %s", e.Ref, e.Remote, e.Found, e.Commit)
 }
 
 // Complete settles an item as done and shipped once the remote itself says that the ref is at that very commit. The same
@@ -114,7 +116,7 @@ func (p Place) ask(ctx context.Context, c Completion) error {
 		return &wave.SetupError{Code: "remote_unreachable", Hint: "nothing is changed; try again",
 			Message: fmt.Sprintf("ask %s for %s: %s", withoutLogin(c.Remote), c.Ref, gitSaid(err))}
 	case sha != c.Commit:
-		return &NotOnRemoteError{Completion: c, Found: sha}
+		return &NotOnRemoteError{Remote: withoutLogin(c.Remote), Ref: c.Ref, Commit: c.Commit, Found: sha}
 	}
 	return nil
 }

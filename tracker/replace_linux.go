@@ -26,7 +26,8 @@ func takePlace(temp, path string, old, data []byte, settle func() error) error {
 	return err
 }
 
-// strandedError says that a save by somebody else was displaced and could not be put back. The save is kept.
+// strandedError says that a save by somebody else was displaced and could not be put back. The save is kept. It does not unwrap
+// to errSaved, after which the write would be done again over it.
 type strandedError struct {
 	path  string
 	cause error
@@ -35,8 +36,6 @@ type strandedError struct {
 func (e *strandedError) Error() string {
 	return fmt.Sprintf("a save by somebody else is in %s, move it back by hand: %v", e.path, e.cause)
 }
-
-func (e *strandedError) Unwrap() error { return e.cause }
 
 // keep displaces the save where it can; where not, the sweep will.
 func (e *strandedError) keep(path string) *strandedError {

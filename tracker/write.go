@@ -111,12 +111,12 @@ func (f *File) sweep() error {
 		return nil // somebody is busy; the files can wait
 	}
 	for _, path := range stale {
-		content, err := os.ReadFile(path)
-		if err != nil {
-			continue // it was a live writer's, and is gone
-		}
-		if !strings.HasSuffix(path, swapEnding) || holds(f.path, content) {
+		if !strings.HasSuffix(path, swapEnding) {
 			_ = os.Remove(path) // as above
+		} else if content, err := os.ReadFile(path); err != nil {
+			continue // it was a live writer's and is gone, or is not ours to judge
+		} else if holds(f.path, content) {
+			_ = os.Remove(path)
 		} else {
 			_, _ = displace(path, f.path)
 		}
