@@ -164,8 +164,8 @@ func TestOpenRefuses(t *testing.T) {
 	}{
 		"no driver":            {aesop.Settings{}, "unknown_driver", []string{"no driver is named", known}},
 		"unknown driver":       {aesop.Settings{Driver: "robot"}, "unknown_driver", []string{`no driver "robot"`, known}},
-		"command without line": {aesop.Settings{Driver: "command"}, "usage", []string{"--agent-cmd"}},
-		"script without file":  {aesop.Settings{Driver: "script"}, "usage", []string{"--script"}},
+		"command without line": {aesop.Settings{Driver: "command"}, "usage", []string{"agentCmd"}},
+		"script without file":  {aesop.Settings{Driver: "script"}, "usage", []string{"needs a script"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			repo, _ := repository(t)
@@ -261,7 +261,7 @@ func TestLocate(t *testing.T) {
 	}
 	t.Setenv("HOME", "")
 	_, err := aesop.Locate(t.Context(), repo, aesop.Settings{})
-	if setup, ok := errors.AsType[*wave.SetupError](err); !ok || !strings.Contains(setup.Hint, "--state") {
+	if setup, ok := errors.AsType[*wave.SetupError](err); !ok || !strings.Contains(setup.Hint, "folder for the state") {
 		t.Errorf("without a home: %v", err)
 	}
 	if _, err := aesop.Locate(t.Context(), repo, aesop.Settings{State: "/somewhere"}); err != nil {

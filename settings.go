@@ -58,8 +58,8 @@ type Sources struct {
 	Flags  map[string]string                 // by key, as given on a command line
 	Lookup func(string) (string, bool)       // environment; nil: none
 	File   string                            // "": none
+	Read   func(name string) ([]byte, error) // how File is read, such as from an embedded file system; nil: os.ReadFile
 	Need   bool                              // File was named by the user, so it must exist
-	Read   func(name string) ([]byte, error) // nil: os.ReadFile
 }
 
 // EnvironmentName is the variable that sets a key: AESOP_ and the key in upper snake case.

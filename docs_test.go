@@ -1,0 +1,64 @@
+package aesop_test
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"aesop"
+	"aesop/tracker"
+	"aesop/wave"
+)
+
+// TestConfigurationPageIsComplete: the page has every key with its default, and no other.
+func TestConfigurationPageIsComplete(t *testing.T) {
+	page := readFile(t, "docs/CONFIG.md")
+	_, rows, err := aesop.LoadSettings(aesop.Sources{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]bool{"schemaVersion": true}
+	for _, row := range rows {
+		known[row.Key] = true
+		if !strings.Contains(page, "`"+row.Key+"`") {
+			t.Errorf("the page does not name %s", row.Key)
+		}
+	}
+	for _, line := range regexp.MustCompile(`(?m)^\| (`+"`[a-zA-Z`, ]+`"+`) \|`).FindAllStringSubmatch(page, -1) {
+		for _, key := range regexp.MustCompile("`([a-zA-Z]+)`").FindAllStringSubmatch(line[1], -1) {
+			if !known[key[1]] {
+				t.Errorf("the page names %s, which is no key", key[1])
+			}
+		}
+	}
+	for _, value := range []string{"| `agentTimeout` | `30m` |", "| `maxItems` | 5 |", "| `parallel` | 4 |", "| `lease` | `15m` |", "| `maxAttempts` | 3 |"} {
+		if !strings.Contains(page, value) {
+			t.Errorf("the page lacks %q", value)
+		}
+	}
+	if wave.DefaultMaxItems != 5 || wave.DefaultParallel != 4 || wave.DefaultMaxAttempts != 3 {
+		t.Error("the defaults changed; so must the page")
+	}
+}
+
+// TestBacklogPageNamesEveryReason that an item can be skipped for.
+func TestBacklogPageNamesEveryReason(t *testing.T) {
+	page := readFile(t, "docs/BACKLOG.md")
+	for _, reason := range []tracker.Reason{tracker.NoFileOwnership, tracker.InvalidOwnsFilesEntries, tracker.InvalidPath, tracker.MissingSlug, tracker.MissingPrompt,
+		tracker.MissingTestCmd, tracker.OverlapsSelected, tracker.OverlapsClaimed, tracker.OverlapsUnmerged, tracker.BlockedBy, tracker.UnknownStatus,
+		tracker.AttemptsExhausted, tracker.Claimed} {
+		if !strings.Contains(page, "`"+string(reason)+"`") {
+			t.Errorf("the page does not name %s", reason)
+		}
+	}
+}
+
+func readFile(t *testing.T, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
