@@ -23,13 +23,9 @@ import (
 	"aesop/wave/journal"
 )
 
-// failing is the example binary with failpoints; it is built once.
+// failing is the example binary with failpoints; it is built once, into the folder that TestMain removes.
 var failing = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "aesop-failpoint-")
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, "wave")
+	path := filepath.Join(built, "wave")
 	out, err := exec.Command("go", "build", "-tags", "failpoint", "-o", path, "aesop/examples/wave").CombinedOutput()
 	if err != nil {
 		return "", errors.New(string(out))

@@ -22,11 +22,20 @@ import (
 	"aesop/wave/journal"
 )
 
+// built is a folder for binaries that several tests use.
+var built string
+
 func TestMain(m *testing.M) {
-	if role := os.Getenv("WAVE_TEST_ROLE"); role != "" {
-		os.Exit(child(role))
+	var err error
+	if built, err = os.MkdirTemp("", "aesop-wave-test-"); err != nil {
+		panic(err)
 	}
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		if err := os.RemoveAll(built); err != nil {
+			panic(err)
+		}
+		os.Exit(code)
+	}))
 }
 
 // world is a repository with a remote, a backlog and a state, all in one temporary folder.
@@ -297,8 +306,6 @@ func put(t driver.Task, name, text string) error {
 	}
 	return os.WriteFile(path, []byte(text), 0o644)
 }
-
-func child(string) int { return 2 }
 
 // runOn runs one wave on a store that the test holds.
 func (w *world) runOn(store statestore.Store, options ...option) wave.Report {
