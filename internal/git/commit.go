@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // Change is one path of a commit: its new content, or its removal.
@@ -21,7 +22,7 @@ type Change struct {
 type Commit struct {
 	Parents []SHA // the first one's tree is what Changes are applied to
 	Changes []Change
-	Message string
+	Message string // without the control characters in it, other than line breaks and tabs
 	Who     Identity
 	When    time.Time // to the second, as UTC
 	Ref     string    // engine ref to put it on
@@ -33,7 +34,8 @@ func (e *Engine) Build(ctx context.Context, c Commit) (SHA, error) {
 	fmt.Fprintf(&in, "feature done\ncommit %s\nmark :1\n", c.Ref)
 	stamp := fmt.Sprintf("%s <%s> %d +0000", c.Who.Name, c.Who.Email, c.When.Unix())
 	fmt.Fprintf(&in, "author %s\ncommitter %s\n", stamp, stamp)
-	fmt.Fprintf(&in, "data %d\n%s\n", len(c.Message), c.Message)
+	message := printable(c.Message)
+	fmt.Fprintf(&in, "data %d\n%s\n", len(message), message)
 	for i, parent := range c.Parents {
 		verb := "merge"
 		if i == 0 {
@@ -70,6 +72,17 @@ func (e *Engine) Build(ctx context.Context, c Commit) (SHA, error) {
 	return id, nil
 }
 
+// printable takes control characters out of a message: remotes that check objects refuse some, and terminals obey others.
+func printable(message string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return -1
+		}
+		return r
+	}, message)
+}
+
+// quotePath writes a path the way that git reads one in quotes.
 func quotePath(path string) string {
 	var b strings.Builder
 	b.WriteByte('"')

@@ -25,19 +25,25 @@ type Engine struct {
 
 // OpenEngine opens the engine's repository in dir, making it from the user's at first. Processes take turns by the given lock file.
 func (p Program) OpenEngine(ctx context.Context, user *User, dir, lock string) (*Engine, error) {
+	if strings.ContainsAny(dir, "\r\n") { // git's list of borrowed objects has one folder a line
+		return nil, fmt.Errorf("engine repository: the path %q has a line break", dir)
+	}
 	e := &Engine{program: p, user: user, lock: lock, Dir: dir}
 	unlock, err := filelock.Lock(ctx, lock)
 	if err != nil {
 		return nil, fmt.Errorf("engine repository: %w", err)
 	}
 	defer unlock()
+	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
+		return nil, err
+	}
+	if err := e.writeTrust(); err != nil {
+		return nil, fmt.Errorf("engine repository: %w", err)
+	}
 	if _, err := os.Stat(filepath.Join(dir, "HEAD")); err == nil {
 		e.format, err = p.objectFormat(ctx, dir)
 		return e, err
 	} else if !errors.Is(err, os.ErrNotExist) {
-		return nil, err
-	}
-	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
 		return nil, err
 	}
 	// Built aside and renamed, so that a killed attempt leaves nothing that looks whole.
@@ -45,13 +51,8 @@ func (p Program) OpenEngine(ctx context.Context, user *User, dir, lock string) (
 	if err := os.RemoveAll(aside); err != nil {
 		return nil, err
 	}
-	_, err = p.run(ctx, call{env: neutralEnv(""), dir: filepath.Dir(dir),
-		args: []string{"clone", "--quiet", "--bare", "--local", "--template=", user.Common, aside}})
-	if err != nil {
+	if err := e.begin(ctx, aside); err != nil {
 		return nil, fmt.Errorf("engine repository: %w", err)
-	}
-	if e.format, err = p.objectFormat(ctx, aside); err != nil {
-		return nil, err
 	}
 	if err := neutral(aside, "config", repositoryConfig(e.format, true)); err != nil {
 		return nil, err
@@ -60,6 +61,35 @@ func (p Program) OpenEngine(ctx context.Context, user *User, dir, lock string) (
 		return nil, err
 	}
 	return e, os.Rename(aside, dir)
+}
+
+// begin makes a bare repository in dir with what the user has.
+func (e *Engine) begin(ctx context.Context, dir string) error {
+	var err error
+	if e.format, err = e.program.objectFormat(ctx, e.user.Common); err != nil {
+		return err
+	}
+	if partial, err := e.user.partial(ctx); err != nil {
+		return err
+	} else if partial {
+		_, err := e.program.run(ctx, call{env: neutralEnv(""), dir: filepath.Dir(dir),
+			args: []string{"init", "--quiet", "--bare", "--template=", "--object-format=" + e.format, dir}})
+		return err // the objects come with each Fetch
+	}
+	// A clone by path links the files of the objects, and copies them across file systems. Objects that the user's repository
+	// itself borrows must come along: its lender knows nothing of the engine.
+	if err := e.readUser(ctx, "", "clone", "--quiet", "--bare", "--dissociate", "--template=", e.user.Common, dir); err != nil {
+		return err
+	}
+	at := call{env: neutralEnv(dir), dir: dir}
+	broken, err := e.program.brokenRefs(ctx, at)
+	for _, ref := range broken { // every later fetch would fail on it
+		at.args = []string{"update-ref", "-d", ref}
+		if _, err := e.program.run(ctx, at); err != nil {
+			return err
+		}
+	}
+	return err
 }
 
 // attributes switches off every conversion, so that the bytes that are committed are the bytes that were tested.
@@ -71,8 +101,8 @@ func repositoryConfig(format string, bare bool) string {
 	if format != "sha1" {
 		version, extension = 1, "[extensions]\n\tobjectFormat = "+format+"\n"
 	}
-	return fmt.Sprintf("[core]\n\trepositoryFormatVersion = %d\n\tbare = %t\n\tlogAllRefUpdates = false\n"+
-		"[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n[fastimport]\n\tunpackLimit = 1000\n%s", version, bare, extension)
+	return fmt.Sprintf("[core]\n\trepositoryFormatVersion = %d\n\tbare = %t\n\tlogAllRefUpdates = false\n\thooksPath = %s\n"+
+		"[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n[fastimport]\n\tunpackLimit = 1000\n%s", version, bare, os.DevNull, extension)
 }
 
 func (p Program) objectFormat(ctx context.Context, gitDir string) (string, error) {
@@ -114,28 +144,6 @@ func (e *Engine) Has(ctx context.Context, commit SHA) (bool, error) {
 	// For what is missing, the batch form answers in words; every failure of git itself stays one.
 	out, err := e.input(ctx, []byte(commit+"\n"), "cat-file", "--batch-check=%(objecttype)")
 	return strings.TrimSpace(string(out)) == "commit", err
-}
-
-// Fetch brings the given commit of the remote here, with the user's own credentials, without writing to the user's repository.
-func (e *Engine) Fetch(ctx context.Context, remote *Remote, commit SHA) error {
-	unlock, err := filelock.Lock(ctx, e.lock)
-	if err != nil {
-		return fmt.Errorf("engine repository: %w", err)
-	}
-	defer unlock()
-	// First all that the user's refs reach: the conversation with the remote takes it as present.
-	if _, err := e.run(ctx, "fetch", "--quiet", "--no-tags", "--prune", "--no-write-fetch-head", "--update-shallow",
-		e.user.Common, "+refs/*:refs/user/*"); err != nil {
-		return err
-	}
-	if has, err := e.Has(ctx, commit); err != nil || has {
-		return err
-	}
-	_, err = remote.talk(ctx, []string{"GIT_OBJECT_DIRECTORY=" + e.objects(),
-		"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + filepath.Join(e.user.Common, "objects")},
-		"-c", "gc.auto=0", "-c", "maintenance.auto=false", "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules",
-		"--refmap=", remote.Name, commit)
-	return err
 }
 
 // StaleLocks are the lock files of git in the engine's repository that are older than age. Whether their git still lives, only

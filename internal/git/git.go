@@ -104,6 +104,8 @@ func neutralEnv(gitDir string, more ...string) []string {
 		"GIT_NO_REPLACE_OBJECTS=1",
 		"GIT_TERMINAL_PROMPT=0",
 		"LC_ALL=C",
+		// Whoever finds the engine's repository could leave a hook in it.
+		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=core.hooksPath", "GIT_CONFIG_VALUE_0=" + os.DevNull,
 		"HOME=" + os.DevNull,
 		"PATH=" + os.Getenv("PATH"),
 		"TMPDIR=" + os.TempDir(),

@@ -21,7 +21,11 @@ type place struct {
 
 func newPlace(t *testing.T, initFlags ...string) *place {
 	t.Helper()
-	dir := t.TempDir()
+	return newPlaceIn(t, t.TempDir(), initFlags...)
+}
+
+func newPlaceIn(t *testing.T, dir string, initFlags ...string) *place {
+	t.Helper()
 	p := &place{t: t, dir: dir, repo: filepath.Join(dir, "repo"), remoteDir: filepath.Join(dir, "remote.git")}
 	var err error
 	p.program, err = git.Find(t.Context())
@@ -68,7 +72,7 @@ func (p *place) open(repo string) (*git.User, *git.Engine, *git.Remote) {
 	must(p.t, err)
 	engine, err := p.program.OpenEngine(p.t.Context(), user, filepath.Join(p.dir, "state", user.ID()+".git"), filepath.Join(p.dir, "state", "lock"))
 	must(p.t, err)
-	remote, err := user.Remote(p.t.Context(), "origin", p.dir) // a mark of this test only
+	remote, err := user.Remote(p.t.Context(), "origin", "test"+p.dir)
 	must(p.t, err)
 	return user, engine, remote
 }
@@ -202,6 +206,22 @@ func TestPushIsAllOrNothingAndOnlyFromTheOldValue(t *testing.T) {
 		t.Errorf("refs: %v", refs.All)
 	}
 	must(t, remote.Push(t.Context(), engine.Dir, []git.Update{{Ref: "refs/heads/late", New: second}, {Ref: "refs/aesop/items/i", Old: first, New: second}}))
+}
+
+// TestMessagesPassRemotesThatCheckObjects: such a remote refuses a commit with a NUL.
+func TestMessagesPassRemotesThatCheckObjects(t *testing.T) {
+	p := newPlace(t)
+	p.git(p.remoteDir, "config", "receive.fsckObjects", "true")
+	_, engine, remote := p.open(p.repo)
+	commit, err := engine.Build(t.Context(), git.Commit{Parents: []git.SHA{p.tip(engine, remote)}, Message: "a\x00b\x1b[31m\r\n\n\tü\x7f\u009b\n",
+		Who: git.Fallback, When: time.Unix(1, 0), Ref: "refs/aesop/t"})
+	must(t, err)
+	must(t, remote.Push(t.Context(), engine.Dir, []git.Update{{Ref: "refs/heads/x", New: commit}}))
+	message, err := engine.Message(t.Context(), commit)
+	must(t, err)
+	if got := strings.TrimRight(message, "\n"); got != "ab[31m\n\n\tü" {
+		t.Errorf("message %q", got)
+	}
 }
 
 func TestEqualDescriptionsGiveEqualCommits(t *testing.T) {

@@ -2,6 +2,7 @@ package git
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -15,18 +16,47 @@ import (
 type Remote struct {
 	user *User
 	Name string
-	push string // where pushes go
+	url  string // where pushes go, as git itself rewrote it
+	own  bool   // fetches come from elsewhere
 	// Mark marks the processes that talk to the remote, so that a later run can end what an earlier one left behind.
 	Mark string
 }
 
-// Remote names a remote of the repository.
+// ErrSeveralPushURLs says that pushes by the remote's name go to more than one place. Here they could land in one and fail in
+// the next, so one has to be named.
+var ErrSeveralPushURLs = errors.New("it has several push URLs; name a remote that has one")
+
+// Remote names a remote of the repository. Its error can be ErrSeveralPushURLs.
 func (u *User) Remote(ctx context.Context, name, mark string) (*Remote, error) {
-	out, err := u.run(ctx, "remote", "get-url", "--push", name)
+	urls := func(flags ...string) ([]string, error) {
+		out, err := u.run(ctx, slices.Concat([]string{"remote", "get-url", "--all"}, flags, []string{"--", name})...)
+		return strings.Split(strings.TrimSuffix(string(out), "\n"), "\n"), err
+	}
+	push, err := urls("--push")
 	if err != nil {
 		return nil, err
 	}
-	return &Remote{user: u, Name: name, push: strings.TrimSuffix(string(out), "\n"), Mark: mark}, nil
+	if len(push) > 1 {
+		return nil, fmt.Errorf("remote %s: %w", name, ErrSeveralPushURLs)
+	}
+	fetch, err := urls()
+	if err != nil {
+		return nil, err
+	}
+	return &Remote{user: u, Name: name, url: push[0], own: fetch[0] != push[0], Mark: mark}, nil
+}
+
+// pushPlace stands for the URL that pushes go to. By name, a push would move the user's remote-tracking branches, to objects
+// that are not in their repository; and a URL that git has rewritten must not be rewritten again. So talk tells git to rewrite
+// this word to that URL.
+const pushPlace = "aesop://push"
+
+// places are what the remote can be asked by.
+func (r *Remote) places() []string {
+	if r.own {
+		return []string{r.Name, pushPlace}
+	}
+	return []string{r.Name}
 }
 
 // Refs are the refs of a remote at one moment.
@@ -51,7 +81,7 @@ func (r Refs) Branches() []string {
 func (r *Remote) List(ctx context.Context) (Refs, error) { return r.list(ctx, r.Name) }
 
 // ListPushed asks the place that pushes go to, where that is another.
-func (r *Remote) ListPushed(ctx context.Context) (Refs, error) { return r.list(ctx, r.push) }
+func (r *Remote) ListPushed(ctx context.Context) (Refs, error) { return r.list(ctx, pushPlace) }
 
 func (r *Remote) list(ctx context.Context, place string) (Refs, error) {
 	out, err := r.talk(ctx, nil, "ls-remote", "--symref", place)
@@ -91,21 +121,43 @@ func (r *Remote) Push(ctx context.Context, from string, updates []Update) error 
 	for _, u := range updates {
 		args = append(args, "--force-with-lease="+u.Ref+":"+u.Old)
 	}
-	// By URL: a push by name would move the user's remote-tracking branches, to objects that are not in their repository.
-	args = append(args, r.push)
+	args = append(args, pushPlace)
 	for _, u := range updates {
 		args = append(args, u.New+":"+u.Ref)
 	}
-	_, err := r.talk(ctx, []string{"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + filepath.Join(from, "objects")}, args...)
+	_, err := r.talk(ctx, r.objects(filepath.Join(from, "objects")), args...)
 	return err
+}
+
+// objects lets git see the objects of a folder beside the user's. What it has to add, as when it asks a remote for what a partial
+// clone left out, goes to the folder.
+func (r *Remote) objects(dir string) []string {
+	return []string{"GIT_OBJECT_DIRECTORY=" + dir, "GIT_ALTERNATE_OBJECT_DIRECTORIES=" + listed(filepath.Join(r.user.Common, "objects"))}
+}
+
+// listed writes a folder as the one entry of a list of folders.
+func listed(dir string) string {
+	if strings.ContainsAny(dir, "\"\n"+string(filepath.ListSeparator)) {
+		return quotePath(dir)
+	}
+	return dir
 }
 
 // talk runs a git command that may use the network, as a process tree that can be killed.
 func (r *Remote) talk(ctx context.Context, env []string, args ...string) ([]byte, error) {
+	return r.input(ctx, "", env, args...)
+}
+
+func (r *Remote) input(ctx context.Context, stdin string, env []string, args ...string) ([]byte, error) {
+	argv := []string{r.user.program.path}
+	if r.url != "" { // the value by environment: git takes the key up to the last "=", and a URL can have one
+		argv = append(argv, "--config-env=url."+r.url+".insteadOf=AESOP_PUSH_PLACE")
+		env = append(env[:len(env):len(env)], "AESOP_PUSH_PLACE="+pushPlace)
+	}
 	var stdout capped
 	result, err := process.Run(ctx, process.Command{
-		Argv: append([]string{r.user.program.path}, args...), Dir: r.user.Root, Env: r.user.env(env...),
-		Stdout: &stdout, Mark: r.Mark, Timeout: patience,
+		Argv: append(argv, args...), Dir: r.user.Root, Env: r.user.env(env...), Stdin: strings.NewReader(stdin), Stdout: &stdout,
+		Mark: r.Mark, Timeout: patience,
 	})
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -80,7 +81,8 @@ func userEnv(more ...string) []string {
 		name, _, _ := strings.Cut(kv, "=")
 		switch name {
 		case "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR",
-			"GIT_NAMESPACE", "GIT_PREFIX", "GIT_OPTIONAL_LOCKS", "LC_ALL", "LANGUAGE", "GIT_TERMINAL_PROMPT":
+			"GIT_NAMESPACE", "GIT_PREFIX", "GIT_CONFIG", "GIT_SHALLOW_FILE", "GIT_GRAFT_FILE", "GIT_QUARANTINE_PATH", "GIT_IMPLICIT_WORK_TREE",
+			"GIT_OPTIONAL_LOCKS", "LC_ALL", "LANGUAGE", "GIT_TERMINAL_PROMPT":
 			continue
 		}
 		env = append(env, kv)
@@ -111,7 +113,8 @@ func (u *User) text(ctx context.Context, args ...string) (string, error) {
 
 // Branch is the branch that is checked out, or "" when HEAD is detached.
 func (u *User) Branch(ctx context.Context) (string, error) {
-	return u.text(ctx, "symbolic-ref", "--quiet", "--short", "HEAD")
+	ref, err := u.text(ctx, "symbolic-ref", "--quiet", "HEAD") // the short form is another where a tag has the name too
+	return strings.TrimPrefix(ref, "refs/heads/"), err
 }
 
 // Upstream is the branch that the checked-out branch follows on remote, or "".
@@ -158,12 +161,13 @@ func (u *User) Dirty(ctx context.Context, limit int) ([]string, error) {
 
 // HasCommits says whether any branch or HEAD points to a commit.
 func (u *User) HasCommits(ctx context.Context) (bool, error) {
-	out, err := u.run(ctx, "rev-list", "--all", "--max-count=1")
-	if err == nil && len(out) == 0 {
-		head, headErr := u.text(ctx, "rev-parse", "--quiet", "--verify", "HEAD^{commit}")
-		return head != "", headErr
+	refs, err := u.run(ctx, "for-each-ref", "--format=%(objectname)^{commit}")
+	if err != nil {
+		return false, err
 	}
-	return len(out) > 0, err
+	// One ref that is broken says nothing about the others, so each is looked up by itself.
+	types, err := u.program.types(ctx, call{env: u.env(), dir: u.Root}, append([]byte("HEAD^{commit}\n"), refs...))
+	return slices.Contains(types, "commit"), err
 }
 
 // Identity is who commits.

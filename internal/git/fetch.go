@@ -1,0 +1,232 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/google/renameio/v2"
+
+	"aesop/internal/filelock"
+)
+
+// trustFile is the configuration that lets git read the user's repository where that belongs to another user of the machine:
+// that the caller accepts it, OpenUser found out, and the process that reads it takes neither -c nor the environment's word.
+func (e *Engine) trustFile() string { return e.Dir + ".trust" }
+
+func (e *Engine) writeTrust() error {
+	text := "[safe]\n\tdirectory = " + quoteValue(e.user.Common) + "\n"
+	if old, err := os.ReadFile(e.trustFile()); err == nil && string(old) == text {
+		return nil
+	}
+	return os.WriteFile(e.trustFile(), []byte(text), 0o600)
+}
+
+// quoteValue writes a value of a configuration file.
+func quoteValue(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`).Replace(s) + `"`
+}
+
+// readUser runs a command that reads the user's repository, as the files of the caller.
+func (e *Engine) readUser(ctx context.Context, gitDir string, args ...string) error {
+	_, err := e.program.run(ctx, call{env: neutralEnv(gitDir, "GIT_CONFIG_GLOBAL="+e.trustFile()), dir: filepath.Dir(e.Dir), args: args})
+	return err
+}
+
+// Fetch brings the given commit of the remote here, with the user's own credentials, without writing to the user's repository.
+// It asks where fetches come from first, then where pushes go.
+func (e *Engine) Fetch(ctx context.Context, remote *Remote, commit SHA) error {
+	unlock, err := filelock.Lock(ctx, e.lock)
+	if err != nil {
+		return fmt.Errorf("engine repository: %w", err)
+	}
+	defer unlock()
+	partial, err := e.user.partial(ctx)
+	if err != nil {
+		return err
+	}
+	// First all that the user has: the conversation with the remote takes it as present.
+	if partial {
+		err = e.link()
+	} else {
+		err = e.fetchUser(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	has, err := e.Has(ctx, commit)
+	if err != nil {
+		return err
+	}
+	if !has {
+		// Git says that something is missing also where a ref of the user's is broken that has nothing to do with it.
+		if err := e.fetchObjects(ctx, remote, []SHA{commit}); err != nil && !e.whole(ctx, commit) {
+			return err
+		}
+	}
+	if partial {
+		return e.complete(ctx, remote, commit)
+	}
+	return nil
+}
+
+// whole says whether the commit is here with all that it reaches.
+func (e *Engine) whole(ctx context.Context, commit SHA) bool {
+	has, err := e.Has(ctx, commit)
+	if err == nil && has {
+		_, err = e.run(ctx, "rev-list", "--objects", "--quiet", commit, "--not", "--all")
+	}
+	return err == nil && has
+}
+
+// fetchUser brings all that the user's refs reach.
+func (e *Engine) fetchUser(ctx context.Context) error {
+	args := []string{"fetch", "--quiet", "--no-tags", "--prune", "--no-write-fetch-head", "--update-shallow", e.user.Common, "+refs/*:refs/user/*"}
+	failure := e.readUser(ctx, e.Dir, args...)
+	if failure == nil || ctx.Err() != nil {
+		return failure
+	}
+	broken, err := e.program.brokenRefs(ctx, call{env: e.user.env(), dir: e.user.Root})
+	if err != nil || len(broken) == 0 {
+		return failure
+	}
+	for _, ref := range broken {
+		args = append(args, "^"+ref)
+	}
+	return e.readUser(ctx, e.Dir, args...)
+}
+
+// fetchObjects brings objects of the remote here, from the first of its places that has them.
+func (e *Engine) fetchObjects(ctx context.Context, remote *Remote, ids []SHA, settings ...string) error {
+	var failures []error
+	for _, place := range remote.places() {
+		args := slices.Concat([]string{"-c", "gc.auto=0", "-c", "maintenance.auto=false"}, settings, []string{"fetch", "--quiet", "--no-tags",
+			"--no-filter", "--no-write-fetch-head", "--no-recurse-submodules", "--refmap=", "--stdin", place})
+		_, err := remote.input(ctx, strings.Join(ids, "\n")+"\n", remote.objects(e.objects()), args...)
+		if err == nil {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return err
+		}
+		failures = append(failures, err)
+	}
+	return errors.Join(failures...)
+}
+
+// partial says whether the user's repository leaves out objects that a remote promised to have.
+func (u *User) partial(ctx context.Context) (bool, error) {
+	promisors, err := u.text(ctx, "config", "--get-regexp", `^remote\..*\.(promisor|partialclonefilter)$|^extensions\.partialclone$`)
+	return promisors != "", err
+}
+
+// complete brings what is missing of the files of commit, which a partial repository need not have.
+func (e *Engine) complete(ctx context.Context, remote *Remote, commit SHA) error {
+	for before := 0; ; {
+		out, err := e.run(ctx, "rev-list", "--objects", "--no-object-names", "--missing=print", "--no-walk", commit)
+		if err != nil {
+			return err
+		}
+		var missing []SHA
+		for line := range strings.Lines(string(out)) {
+			if id, ok := strings.CutPrefix(line, "?"); ok {
+				missing = append(missing, strings.TrimSpace(id))
+			}
+		}
+		switch {
+		case len(missing) == 0:
+			return nil
+		case len(missing) == before:
+			return fmt.Errorf("fetch %s: the repository is a partial clone, and %d objects are at no place of %s", Short(commit), before, remote.Name)
+		}
+		before = len(missing)
+		if err := e.fetchObjects(ctx, remote, missing, "-c", "fetch.negotiationAlgorithm=noop"); err != nil {
+			return err
+		}
+	}
+}
+
+// link brings all objects of a partial repository here. Git itself does not hand them on: what they refer to is not all there.
+func (e *Engine) link() error {
+	from := filepath.Join(e.user.Common, "objects")
+	var files, indexes []string
+	err := filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+		name := d.Name()
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // the user's git tidies up meanwhile
+			return nil
+		case err != nil:
+			return err
+		case d.IsDir() && path == filepath.Join(from, "info"):
+			return fs.SkipDir
+		case !d.Type().IsRegular() || strings.HasPrefix(name, "tmp_") || strings.HasPrefix(name, "multi-pack-index"):
+		case filepath.Ext(name) == ".idx":
+			indexes = append(indexes, path)
+		default:
+			files = append(files, path)
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("engine repository: %w", err)
+	}
+	for _, path := range append(files, indexes...) { // an index last, for git finds a pack by it
+		name, err := filepath.Rel(from, path)
+		if err != nil {
+			return err
+		}
+		to := filepath.Join(e.objects(), name)
+		if filepath.Ext(name) == ".idx" && !exists(strings.TrimSuffix(to, ".idx")+".pack") {
+			continue
+		}
+		if err := linkFile(to, path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("engine repository: %w", err)
+		}
+	}
+	shallow, err := os.ReadFile(filepath.Join(e.user.Common, "shallow"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(e.Dir, "shallow"), shallow, 0o600)
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// linkFile makes to the file from, by a link where the file system allows it. A file that is there stays: its name is its content.
+func linkFile(to, from string) error {
+	if exists(to) {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return err
+	}
+	if err := os.Link(from, to); err == nil || errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := renameio.NewPendingFile(to, renameio.WithPermissions(0o400))
+	if err != nil {
+		return err
+	}
+	defer out.Cleanup()
+	if _, err := io.Copy(out, in); err != nil {
+		return err
+	}
+	return out.CloseAtomicallyReplace()
+}
