@@ -21,6 +21,7 @@ const (
 	HardLink       = "hard_link"
 	Twin           = "twin"
 	SymlinkEscapes = "symlink_escapes"
+	FolderLink     = "folder_link" // a symlink in the place of a folder
 	InvalidName    = "invalid_name"
 	TooLarge       = "too_large"
 	Unreadable     = "unreadable"
@@ -51,10 +52,7 @@ func Fence(ctx context.Context, dir string, base []git.Entry, owns tracker.Owner
 	var violations []Violation
 	for _, f := range differing {
 		name := f.change.Path
-		badName := error(nil)
-		if f.change.Mode != "" {
-			badName = tracker.CheckPath(name)
-		}
+		badName := tracker.CheckPath(name)
 		switch {
 		case f.issue != "":
 			violations = append(violations, Violation{name, f.issue, f.detail})
@@ -69,9 +67,11 @@ func Fence(ctx context.Context, dir string, base []git.Entry, owns tracker.Owner
 	return changes, append(violations, twins(base, changes)...), nil
 }
 
-// twins finds changed paths that some file system would take for another path of the same tree.
+// twins finds changed paths that some file system would take for another path of the same tree. Twins that the base has are no
+// concern of the change.
 func twins(base []git.Entry, changes []git.Change) []Violation {
 	owner := make(map[string]string, len(base)+len(changes)) // folded path or folder to its spelling
+	spelled := make(map[string]bool, len(base))              // paths and folders of the base that stay
 	removed := make(map[string]bool)
 	for _, c := range changes {
 		if c.Mode == "" {
@@ -85,14 +85,16 @@ func twins(base []git.Entry, changes []git.Change) []Violation {
 				continue
 			}
 			part := name[:i]
+			if spelled[part] {
+				continue
+			}
 			folded := tracker.FoldPath(part)
-			if other, taken := owner[folded]; taken && other != part {
-				if report {
-					violations = append(violations, Violation{name, Twin, "of " + other})
-				}
+			if other, taken := owner[folded]; report && taken && other != part {
+				violations = append(violations, Violation{name, Twin, "of " + other})
 				return
 			}
 			owner[folded] = part
+			spelled[part] = !report
 		}
 	}
 	for _, e := range base {

@@ -18,7 +18,8 @@ import (
 )
 
 // base is what the folder of each test begins with.
-var base = map[string]string{"kept.txt": "kept\n", "owned/a.txt": "a\n", "owned/run.sh": "#!/bin/sh\n", "other/b.txt": "b\n"}
+var base = map[string]string{"kept.txt": "kept\n", "owned/a.txt": "a\n", "owned/run.sh": "#!/bin/sh\n", "owned/folder/c.txt": "c\n",
+	"other/b.txt": "b\n"}
 
 // folder makes a checkout of base and returns it with git's list of it.
 func folder(t *testing.T) (string, []git.Entry) {
@@ -75,6 +76,9 @@ func owning(t *testing.T, patterns ...string) tracker.Ownership {
 
 func TestFence(t *testing.T) {
 	at := func(dir, name string) string { return filepath.Join(dir, filepath.FromSlash(name)) }
+	linking := func(target string) func(*testing.T, string) {
+		return func(t *testing.T, d string) { must(t, os.Symlink(target, at(d, "owned/l"))) }
+	}
 	for name, tt := range map[string]struct {
 		act     func(t *testing.T, dir string)
 		changes []string // mode and path; - is a removal
@@ -128,6 +132,39 @@ func TestFence(t *testing.T) {
 			must(t, os.RemoveAll(at(d, "other")))
 			must(t, os.Symlink("/tmp", at(d, "other")))
 		}, nil, []string{"other symlink_escapes", "other/b.txt outside_owned"}},
+		"link to .git, deeper":       {linking("../x/.GIT/config"), nil, []string{"owned/l symlink_escapes"}},
+		"link to .git, in disguise":  {linking("../git~1/config"), nil, []string{"owned/l symlink_escapes"}},
+		"link with a backslash":      {linking(`..\..\x`), nil, []string{"owned/l symlink_escapes"}},
+		"link with .. after a name":  {linking("sub/../a.txt"), nil, []string{"owned/l symlink_escapes"}},
+		"link to itself":             {linking("l"), nil, []string{"owned/l symlink_escapes"}},
+		"link to the root":           {linking(".."), []string{"120000 owned/l"}, nil},
+		"link with dots and slashes": {linking("./..//other/./b.txt"), []string{"120000 owned/l"}, nil},
+		"link to a link":             {linking("link"), []string{"120000 owned/l"}, nil},
+		"link to nothing":            {linking("nothing"), []string{"120000 owned/l"}, nil},
+		"chain of links out": {func(t *testing.T, d string) {
+			must(t, os.MkdirAll(at(d, "owned/a/b/c/d"), 0o755))
+			must(t, os.Symlink("../../../../..", at(d, "owned/a/b/c/d/up")))
+			must(t, os.Symlink("a/b/c/d/up/../../../../etc/passwd", at(d, "owned/esc")))
+		}, nil, []string{"owned/esc symlink_escapes"}},
+		"chain of links to .git": {func(t *testing.T, d string) {
+			must(t, os.MkdirAll(at(d, "owned/a"), 0o755))
+			must(t, os.Symlink("../..", at(d, "owned/a/up")))
+			must(t, os.Symlink("a/up/.git/config", at(d, "owned/g")))
+		}, nil, []string{"owned/g symlink_escapes"}},
+		"circle of links": {func(t *testing.T, d string) {
+			must(t, os.Symlink("two", at(d, "owned/one")))
+			must(t, os.Symlink("one", at(d, "owned/two")))
+		}, nil, []string{"owned/one symlink_escapes", "owned/two symlink_escapes"}},
+		"folder becomes link inside": {func(t *testing.T, d string) {
+			must(t, os.RemoveAll(at(d, "owned/folder")))
+			must(t, os.Symlink("../other", at(d, "owned/folder")))
+		}, nil, []string{"owned/folder folder_link"}},
+		"submodule gone":   {func(t *testing.T, d string) { must(t, os.Remove(at(d, "module"))) }, nil, []string{"module submodule"}},
+		"submodule a file": {func(t *testing.T, d string) { must(t, os.Remove(at(d, "module"))); write(t, d, "module", "x") }, nil, []string{"module submodule"}},
+		"submodule a link": {func(t *testing.T, d string) {
+			must(t, os.Remove(at(d, "module")))
+			must(t, os.Symlink("owned", at(d, "module")))
+		}, nil, []string{"module submodule"}},
 		"fifo":        {func(t *testing.T, d string) { must(t, syscall.Mkfifo(at(d, "owned/pipe"), 0o644)) }, nil, []string{"owned/pipe not_a_file"}},
 		"case twin":   {func(t *testing.T, d string) { write(t, d, "owned/A.TXT", "x") }, nil, []string{"owned/A.TXT twin"}},
 		"folder twin": {func(t *testing.T, d string) { write(t, d, "OWNED/c.txt", "x") }, nil, []string{"OWNED/c.txt twin"}},
@@ -167,6 +204,113 @@ func TestFence(t *testing.T) {
 			}
 			if len(tt.refused) == 0 && len(refused) > 0 {
 				t.Errorf("refused %q, want nothing", refused)
+			}
+		})
+	}
+}
+
+// names are paths and kinds of violations.
+func names(violations []tree.Violation) []string {
+	var list []string
+	for _, v := range violations {
+		list = append(list, v.Path+" "+v.Kind)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// TestOwnerOfAllMayNotReplaceWhatIsNoFile: ownership of every path is none of a submodule, and no leave to move folders.
+func TestOwnerOfAllMayNotReplaceWhatIsNoFile(t *testing.T) {
+	dir, entries := folder(t)
+	must(t, os.Remove(filepath.Join(dir, "module")))
+	write(t, dir, "module", "x")
+	must(t, os.RemoveAll(filepath.Join(dir, "other")))
+	must(t, os.Symlink("owned", filepath.Join(dir, "other")))
+	_, violations, err := tree.Fence(t.Context(), dir, entries, owning(t, "**"))
+	must(t, err)
+	if got, want := names(violations), []string{"module submodule", "other folder_link"}; !slices.Equal(got, want) {
+		t.Errorf("violations %q, want %q", got, want)
+	}
+}
+
+// TestLinksOfTheBaseAreFollowedThroughChangedOnes: what leads out of the tree is old, what makes it lead there is new.
+func TestLinksOfTheBaseAreFollowedThroughChangedOnes(t *testing.T) {
+	dir, entries := folder(t)
+	for name, target := range map[string]string{"out": "/opt/tools", "git": ".git/config", "through": "owned/l/../../x"} {
+		must(t, os.Symlink(target, filepath.Join(dir, name)))
+		entries = append(entries, git.Entry{Mode: "120000", Blob: blob(t, target), Path: name})
+	}
+	changes, violations, err := tree.Fence(t.Context(), dir, entries, owning(t, "owned/"))
+	must(t, err)
+	if len(changes)+len(violations) > 0 {
+		t.Fatalf("without a change: %v, %v", changes, violations)
+	}
+	for target, want := range map[string][]string{
+		"../out/x": {"owned/l symlink_escapes"}, "../git": {"owned/l symlink_escapes"}, "..": {"owned/l symlink_escapes"}, "folder": nil,
+	} {
+		must(t, os.Symlink(target, filepath.Join(dir, "owned/l")))
+		_, violations, err := tree.Fence(t.Context(), dir, entries, owning(t, "owned/"))
+		must(t, err)
+		if got := names(violations); !slices.Equal(got, want) {
+			t.Errorf("link to %s: violations %q, want %q", target, got, want)
+		}
+		must(t, os.Remove(filepath.Join(dir, "owned/l")))
+	}
+}
+
+// TestNamesThatAreNotText: they may stay as they are.
+func TestNamesThatAreNotText(t *testing.T) {
+	dir, entries := folder(t)
+	for _, name := range []string{"owned/caf\xe9", "l\xe4nder/x", "l\xe4nder/\xff/y"} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
+			t.Skipf("not applicable: no such name here: %v", err)
+		}
+		write(t, dir, name, name)
+		entries = append(entries, git.Entry{Mode: "100644", Blob: blob(t, name), Path: name})
+	}
+	changes, violations, err := tree.Fence(t.Context(), dir, entries, owning(t, "owned/"))
+	must(t, err)
+	if len(changes)+len(violations) > 0 {
+		t.Errorf("without a change: %v, %v", changes, violations)
+	}
+	write(t, dir, "owned/caf\xe9", "x")
+	write(t, dir, "owned/\xe9", "x")
+	must(t, os.RemoveAll(filepath.Join(dir, "l\xe4nder/\xff")))
+	_, violations, err = tree.Fence(t.Context(), dir, entries, owning(t, "**"))
+	must(t, err)
+	want := []string{"l\xe4nder/\xff/y invalid_name", "owned/caf\xe9 invalid_name", "owned/\xe9 invalid_name"}
+	if got := names(violations); !slices.Equal(got, want) {
+		t.Errorf("violations %q, want %q", got, want)
+	}
+}
+
+// TestTwinsOfTheBaseMayChange: only twins that the change brings are its fault.
+func TestTwinsOfTheBaseMayChange(t *testing.T) {
+	for name, tt := range map[string]struct {
+		act  func(t *testing.T, dir string)
+		want []string
+	}{
+		"one changes":           {func(t *testing.T, d string) { write(t, d, "owned/X", "new") }, nil},
+		"the other changes":     {func(t *testing.T, d string) { write(t, d, "owned/x", "new") }, nil},
+		"one goes":              {func(t *testing.T, d string) { must(t, os.Remove(filepath.Join(d, "owned/X"))) }, nil},
+		"new in a twin folder":  {func(t *testing.T, d string) { write(t, d, "owned/Y/new", "new") }, nil},
+		"twin in a twin folder": {func(t *testing.T, d string) { write(t, d, "owned/Y/two", "new") }, []string{"owned/Y/two twin"}},
+		"third twin":            {func(t *testing.T, d string) { write(t, d, "owned/YY/a", ""); write(t, d, "owned/yY/a", "") }, []string{"owned/yY/a twin"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, entries := folder(t)
+			for _, name := range []string{"owned/X", "owned/x", "owned/Y/one", "owned/y/two"} {
+				write(t, dir, name, name)
+				entries = append(entries, git.Entry{Mode: "100644", Blob: blob(t, name), Path: name})
+			}
+			if upper, err := os.ReadFile(filepath.Join(dir, "owned/X")); err != nil || string(upper) != "owned/X" {
+				t.Skip("not applicable: the file system has no twins")
+			}
+			tt.act(t, dir)
+			_, violations, err := tree.Fence(t.Context(), dir, entries, owning(t, "owned/"))
+			must(t, err)
+			if got := names(violations); !slices.Equal(got, tt.want) {
+				t.Errorf("violations %q, want %q", got, tt.want)
 			}
 		})
 	}

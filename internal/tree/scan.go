@@ -41,6 +41,7 @@ type scanner struct {
 	total int64
 	found []found
 	seen  map[string]bool
+	links []link // all symlinks of the folder
 }
 
 // scan returns every path below dir that differs from base, sorted by path.
@@ -54,29 +55,20 @@ func scan(ctx context.Context, dir string, base []git.Entry) ([]found, error) {
 	for _, e := range base {
 		s.base[e.Path] = e
 	}
-	err = fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
-		switch {
-		case ctx.Err() != nil:
-			return context.Cause(ctx)
-		case err != nil:
-			return s.unreadable(name, d, err)
-		case name == ".":
-			return nil
-		case name == ".git": // the throw-away one
-			if d.IsDir() {
-				return fs.SkipDir
-			}
-			return nil
-		}
-		return s.visit(name, d)
-	})
-	if err != nil {
+	if err := s.folder(ctx, "."); err != nil {
 		return nil, fmt.Errorf("read tree: %w", err)
 	}
 	for _, e := range base {
-		if !s.seen[e.Path] && e.Mode != gitlink {
+		switch {
+		case s.seen[e.Path]:
+		case e.Mode == gitlink:
+			s.refuse(e.Path, Submodule, "the submodule is gone")
+		default:
 			s.found = append(s.found, found{change: git.Change{Path: e.Path}})
 		}
+	}
+	if err := s.judgeLinks(ctx); err != nil {
+		return nil, err
 	}
 	slices.SortFunc(s.found, func(a, b found) int { return strings.Compare(a.change.Path, b.change.Path) })
 	return s.found, nil
@@ -95,80 +87,89 @@ func (s *scanner) refuse(name, issue, detail string) {
 }
 
 // unreadable keeps an agent from hiding a folder by taking its permissions away.
-func (s *scanner) unreadable(name string, d fs.DirEntry, err error) error {
-	if errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) {
+func (s *scanner) unreadable(name string, err error) error {
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, errSwapped) {
 		s.refuse(name, Unreadable, err.Error())
-		if d != nil && d.IsDir() {
-			return fs.SkipDir
-		}
 		return nil
 	}
 	return err
 }
 
-func (s *scanner) visit(name string, d fs.DirEntry) error {
+// folder visits what is in a folder. It walks by itself since fs.WalkDir refuses names that are not UTF-8, which a base can have.
+func (s *scanner) folder(ctx context.Context, dir string) error {
+	names, err := s.names(dir)
+	if err != nil {
+		if dir == "." {
+			return err
+		}
+		return s.unreadable(dir, err)
+	}
+	for _, name := range names {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if dir == "." && name == ".git" { // the throw-away one
+			continue
+		}
+		if err := s.visit(ctx, path.Join(dir, name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// names lists a folder, sorted.
+func (s *scanner) names(dir string) ([]string, error) {
+	f, err := s.root.OpenFile(dir, os.O_RDONLY|openFlags, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	names, err := f.Readdirnames(-1)
+	slices.Sort(names)
+	return names, err
+}
+
+func (s *scanner) visit(ctx context.Context, name string) error {
 	if strings.EqualFold(path.Base(name), ".git") {
 		s.refuse(name, GitDirectory, "a repository inside the tree")
-		if d.IsDir() {
-			return fs.SkipDir
-		}
 		return nil
+	}
+	info, err := s.root.Lstat(name)
+	if err != nil {
+		return s.unreadable(name, err)
 	}
 	entry, inBase := s.base[name]
-	if d.IsDir() {
-		if inBase && entry.Mode == gitlink {
-			return s.submodule(name)
-		}
+	switch kind := info.Mode().Type(); {
+	case inBase && entry.Mode == gitlink:
+		return s.submodule(name, info)
+	case kind == fs.ModeDir:
+		return s.folder(ctx, name)
+	case kind == fs.ModeSymlink:
+		return s.link(name, entry)
+	case kind == 0:
+		return s.file(name, info, entry)
+	default:
+		s.refuse(name, NotAFile, kind.String())
 		return nil
 	}
-	info, err := d.Info()
-	if err != nil {
-		return s.unreadable(name, d, err)
-	}
-	switch info.Mode().Type() {
-	case 0:
-		return s.file(name, info, entry)
-	case fs.ModeSymlink:
-		return s.link(name, entry)
-	}
-	s.refuse(name, NotAFile, info.Mode().Type().String())
-	return nil
 }
 
 // submodule accepts the empty folder that a checkout leaves in the place of a submodule.
-func (s *scanner) submodule(name string) error {
-	s.seen[name] = true
-	children, err := fs.ReadDir(s.root.FS(), name)
-	if err != nil {
-		return err
+func (s *scanner) submodule(name string, info fs.FileInfo) error {
+	if !info.IsDir() {
+		s.refuse(name, Submodule, "something else in the place of a submodule")
+		return nil
 	}
+	children, err := s.names(name)
+	if err != nil {
+		return s.unreadable(name, err)
+	}
+	s.seen[name] = true
 	if len(children) > 0 {
 		s.refuse(name, Submodule, "files in the place of a submodule")
 	}
-	return fs.SkipDir
-}
-
-func (s *scanner) link(name string, entry git.Entry) error {
-	target, err := s.root.Readlink(name)
-	if err != nil {
-		return s.unreadable(name, nil, err)
-	}
-	s.seen[name] = true
-	data := []byte(target)
-	if entry.Mode == symlink && hashBlob(entry.Blob, data) == entry.Blob {
-		return nil
-	}
-	f := found{change: git.Change{Path: name, Mode: symlink, Data: data}}
-	if path.IsAbs(target) || strings.Contains(target, "\\") || escapes(path.Join(path.Dir(name), target)) {
-		f.issue, f.detail = SymlinkEscapes, "points to "+strconv.Quote(target)
-	}
-	s.found = append(s.found, f)
 	return nil
-}
-
-func escapes(joined string) bool {
-	first, _, _ := strings.Cut(joined, "/")
-	return first == ".." || strings.EqualFold(first, ".git")
 }
 
 func (s *scanner) file(name string, info fs.FileInfo, entry git.Entry) error {
