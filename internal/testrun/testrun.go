@@ -21,7 +21,7 @@ type Spec struct {
 	Env     []string // complete, see Environment
 	Mark    string
 	Timeout time.Duration
-	Log     io.Writer // also gets the output as it comes, or nil
+	Log     io.Writer // also gets the output as it comes, up to a bound, or nil
 }
 
 // Outcome is how a run went.
@@ -59,10 +59,12 @@ func Run(ctx context.Context, s Spec) (Outcome, error) {
 		return Outcome{}, &DirectoryError{Dir: s.Dir, Err: err}
 	}
 	command := process.Command{Argv: s.Argv, Dir: s.Dir, Env: s.Env, Mark: s.Mark, Exclusive: true, Timeout: s.Timeout, Tail: tailBytes}
+	log := &head{to: s.Log}
 	if s.Log != nil {
-		command.Stdout, command.Stderr = s.Log, s.Log
+		command.Stdout, command.Stderr = log, log
 	}
 	result, err := process.Run(ctx, command)
+	log.end()
 	if err != nil {
 		return Outcome{}, &StartError{Err: err}
 	}

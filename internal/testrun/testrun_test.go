@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -116,7 +117,7 @@ func TestInputIsEmpty(t *testing.T) {
 	}
 }
 
-// TestOutput: the end is kept, bounded, of each stream; the log gets all of it.
+// TestOutput: the end is kept, bounded, of each stream; the log gets all of it where it is not too much.
 func TestOutput(t *testing.T) {
 	var log bytes.Buffer
 	s := shell(t, `i=0; while [ $i -lt 5000 ]; do echo "line $i"; i=$((i+1)); done; echo complaint >&2`)
@@ -135,6 +136,25 @@ func TestOutput(t *testing.T) {
 		if got := (testrun.Outcome{Stdout: tt.out, Stderr: tt.err}).Tail(); got != tt.want {
 			t.Errorf("tail of %q and %q is %q", tt.out, tt.err, got)
 		}
+	}
+}
+
+// TestLogIsBounded: a test that never stops talking must not fill the disk.
+func TestLogIsBounded(t *testing.T) {
+	var log bytes.Buffer
+	s := shell(t, "echo first; head -c 20000000 /dev/zero | tr '\\0' x; echo; echo last; echo late >&2")
+	s.Log = &log
+	o := run(t, s)
+	if !o.Passed() || !strings.HasSuffix(o.Stdout, "\nlast\n") || o.Stderr != "late\n" {
+		t.Errorf("outcome %v, tail %q, %q", o.Exit, o.Stdout[max(0, len(o.Stdout)-10):], o.Stderr)
+	}
+	text := log.String()
+	_, note, _ := strings.Cut(text, "\n[")
+	if len(text) < 8<<20 || len(text) > 8<<20+100 || !strings.HasPrefix(text, "first\n") {
+		t.Errorf("the log has %d bytes", len(text))
+	}
+	if want := strconv.Itoa(20_000_000+len("first\n\nlast\nlate\n")-(8<<20)) + " more bytes of output were cut]\n"; note != want {
+		t.Errorf("the log ends with %q, want %q", note, want)
 	}
 }
 
