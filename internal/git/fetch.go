@@ -11,8 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/renameio/v2"
-
 	"aesop/internal/filelock"
 )
 
@@ -220,13 +218,16 @@ func linkFile(to, from string) error {
 		return err
 	}
 	defer in.Close()
-	out, err := renameio.NewPendingFile(to, renameio.WithPermissions(0o400))
+	out, err := os.CreateTemp(filepath.Dir(to), "tmp_obj_") // as git names its own
 	if err != nil {
 		return err
 	}
-	defer out.Cleanup()
-	if _, err := io.Copy(out, in); err != nil {
-		return err
+	_, err = io.Copy(out, in)
+	if err = errors.Join(err, out.Chmod(0o444), out.Close()); err == nil {
+		err = os.Rename(out.Name(), to)
 	}
-	return out.CloseAtomicallyReplace()
+	if err != nil {
+		err = errors.Join(err, os.Remove(out.Name()))
+	}
+	return err
 }
