@@ -19,7 +19,7 @@ import (
 func (e *Engine) trustFile() string { return e.Dir + ".trust" }
 
 func (e *Engine) writeTrust() error {
-	text := "[safe]\n\tdirectory = " + quoteValue(e.user.Common) + "\n"
+	text := "[safe]\n\tdirectory = " + quoteValue(filepath.ToSlash(e.user.Common)) + "\n"
 	if old, err := os.ReadFile(e.trustFile()); err == nil && string(old) == text {
 		return nil
 	}
@@ -31,7 +31,7 @@ func quoteValue(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`).Replace(s) + `"`
 }
 
-// readUser runs a command that reads the user's repository, as the files of the caller.
+// readUser runs a command that reads the user's repository by its path.
 func (e *Engine) readUser(ctx context.Context, gitDir string, args ...string) error {
 	_, err := e.program.run(ctx, call{env: neutralEnv(gitDir, "GIT_CONFIG_GLOBAL="+e.trustFile()), dir: filepath.Dir(e.Dir), args: args})
 	return err

@@ -4,10 +4,12 @@ package tree_test
 
 import (
 	"context"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -255,6 +257,45 @@ func TestLinksOfTheBaseAreFollowedThroughChangedOnes(t *testing.T) {
 			t.Errorf("link to %s: violations %q, want %q", target, got, want)
 		}
 		must(t, os.Remove(filepath.Join(dir, "owned/l")))
+	}
+}
+
+// TestLinksThatPassStayInside: the system itself, asked where they lead, names a place of the tree.
+func TestLinksThatPassStayInside(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	segments := []string{"..", "..", "a", "b", "l0", "l1", "l2", "l3", ".", ".git", "x"}
+	passed := 0
+	for range 400 {
+		dir, err := filepath.EvalSymlinks(t.TempDir())
+		must(t, err)
+		must(t, os.MkdirAll(filepath.Join(dir, ".git"), 0o755))
+		must(t, os.MkdirAll(filepath.Join(dir, "a/b"), 0o755))
+		var links []string
+		for i := range 4 {
+			var target []string
+			for range 1 + random.IntN(4) {
+				target = append(target, segments[random.IntN(len(segments))])
+			}
+			name := []string{"", "a/", "a/b/"}[random.IntN(3)] + "l" + strconv.Itoa(i)
+			must(t, os.Symlink(strings.Join(target, "/"), filepath.Join(dir, name)))
+			links = append(links, name)
+		}
+		_, violations, err := tree.Fence(t.Context(), dir, nil, owning(t, "**"))
+		must(t, err)
+		refused := names(violations)
+		for _, name := range links {
+			place, err := filepath.EvalSymlinks(filepath.Join(dir, name))
+			if err != nil || slices.Contains(refused, name+" symlink_escapes") {
+				continue
+			}
+			passed++
+			if in, err := filepath.Rel(dir, place); err != nil || !filepath.IsLocal(in) || strings.HasPrefix(in, ".git") {
+				t.Errorf("%s of %q leads to %s and is not refused", name, links, place)
+			}
+		}
+	}
+	if passed < 50 {
+		t.Errorf("only %d links passed", passed)
 	}
 }
 

@@ -122,47 +122,47 @@ func follow(all map[string]link, l link) (through, reason string) {
 	if dir := path.Dir(l.name); dir != "." {
 		at = strings.Split(dir, "/")
 	}
-	var ahead []string // reversed
+	var ahead []string // what is still to walk, reversed
 	itself := l.changed
-	if itself {
-		through = l.name
-	}
-	for hops := 1; ; {
-		if l.changed && !itself {
+	for range maxHops {
+		if l.changed && (through == "" || !itself) {
 			through = l.name
 		}
 		if path.IsAbs(l.target) {
 			return through, "leaves the tree"
 		}
 		segments := strings.Split(l.target, "/")
-		for i := range segments {
-			ahead = append(ahead, segments[len(segments)-1-i])
-		}
-		next := false
-		for len(ahead) > 0 && !next {
-			segment := ahead[len(ahead)-1]
-			ahead = ahead[:len(ahead)-1]
-			switch {
-			case segment == "" || segment == ".":
-				continue
-			case segment == ".." && len(at) == 0:
-				return through, "leaves the tree"
-			case segment == "..":
-				at = at[:len(at)-1]
-				continue
-			case strings.EqualFold(segment, ".git"):
-				return through, "leads into .git"
-			}
-			at = append(at, segment)
-			if l, next = all[tracker.FoldPath(strings.Join(at, "/"))]; next {
-				at = at[:len(at)-1]
-			}
-		}
-		if !next {
-			return through, ""
-		}
-		if hops++; hops > maxHops {
-			return through, "leads through " + strconv.Itoa(maxHops) + " links"
+		slices.Reverse(segments)
+		ahead = append(ahead, segments...)
+		var met bool
+		if l, met, reason = step(all, &at, &ahead); !met {
+			return through, reason
 		}
 	}
+	return through, "leads through more than " + strconv.Itoa(maxHops) + " links"
+}
+
+// step walks up to the next link, or else to the end or to where the walk must not go on.
+func step(all map[string]link, at, ahead *[]string) (next link, met bool, reason string) {
+	for len(*ahead) > 0 {
+		last := len(*ahead) - 1
+		segment := (*ahead)[last]
+		*ahead = (*ahead)[:last]
+		switch {
+		case segment == "" || segment == ".":
+		case segment == ".." && len(*at) == 0:
+			return link{}, false, "leaves the tree"
+		case segment == "..":
+			*at = (*at)[:len(*at)-1]
+		case strings.EqualFold(segment, ".git"):
+			return link{}, false, "leads into .git"
+		default:
+			here := append(*at, segment)
+			if next, met = all[tracker.FoldPath(strings.Join(here, "/"))]; met {
+				return next, true, "" // its target begins in the folder that it is in
+			}
+			*at = here
+		}
+	}
+	return link{}, false, ""
 }
