@@ -29,13 +29,20 @@ func TestEngineOnAnotherFileSystem(t *testing.T) {
 	if stat(t, state).Dev == stat(t, p.dir).Dev {
 		t.Skip("not applicable: it is one file system")
 	}
-	user, err := p.program.OpenUser(t.Context(), p.repo)
-	must(t, err)
-	engine, err := p.program.OpenEngine(t.Context(), user, filepath.Join(state, "git", "x.git"), filepath.Join(state, "lock"))
-	must(t, err)
-	remote, err := user.Remote(t.Context(), "origin", "test"+p.dir)
-	must(t, err)
-	build(t, engine, p.tip(engine, remote), "x", "1")
+	p.git(p.remoteDir, "config", "uploadpack.allowFilter", "true")
+	partial := filepath.Join(p.dir, "partial")
+	p.git("", "clone", "--quiet", "--filter=blob:none", "file://"+p.remoteDir, partial)
+	for _, repo := range []string{p.repo, partial} {
+		user, err := p.program.OpenUser(t.Context(), repo)
+		must(t, err)
+		engine, err := p.program.OpenEngine(t.Context(), user, filepath.Join(state, "git", user.ID()+".git"), filepath.Join(state, "lock"))
+		must(t, err)
+		remote, err := user.Remote(t.Context(), "origin", "test"+p.dir)
+		must(t, err)
+		base := p.tip(engine, remote)
+		p.git("", "--git-dir="+engine.Dir, "fsck", "--full")
+		must(t, engine.Checkout(t.Context(), build(t, engine, base, "x", "1"), filepath.Join(state, "tree", user.ID())))
+	}
 }
 
 func TestObjectsAreLinkedWhereTheyCanBe(t *testing.T) {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -51,7 +49,7 @@ func (e *Engine) Fetch(ctx context.Context, remote *Remote, commit SHA) error {
 	}
 	// First all that the user has: the conversation with the remote takes it as present.
 	if partial {
-		err = e.link()
+		err = e.link(ctx)
 	} else {
 		err = e.fetchUser(ctx)
 	}
@@ -116,118 +114,4 @@ func (e *Engine) fetchObjects(ctx context.Context, remote *Remote, ids []SHA, se
 		failures = append(failures, err)
 	}
 	return errors.Join(failures...)
-}
-
-// partial says whether the user's repository leaves out objects that a remote promised to have.
-func (u *User) partial(ctx context.Context) (bool, error) {
-	promisors, err := u.text(ctx, "config", "--get-regexp", `^remote\..*\.(promisor|partialclonefilter)$|^extensions\.partialclone$`)
-	return promisors != "", err
-}
-
-// complete brings what is missing of the files of commit, which a partial repository need not have.
-func (e *Engine) complete(ctx context.Context, remote *Remote, commit SHA) error {
-	for before := 0; ; {
-		out, err := e.run(ctx, "rev-list", "--objects", "--no-object-names", "--missing=print", "--no-walk", commit)
-		if err != nil {
-			return err
-		}
-		var missing []SHA
-		for line := range strings.Lines(string(out)) {
-			if id, ok := strings.CutPrefix(line, "?"); ok {
-				missing = append(missing, strings.TrimSpace(id))
-			}
-		}
-		switch {
-		case len(missing) == 0:
-			return nil
-		case len(missing) == before:
-			return fmt.Errorf("fetch %s: the repository is a partial clone, and %d objects are at no place of %s", Short(commit), before, remote.Name)
-		}
-		before = len(missing)
-		if err := e.fetchObjects(ctx, remote, missing, "-c", "fetch.negotiationAlgorithm=noop"); err != nil {
-			return err
-		}
-	}
-}
-
-// link brings all objects of a partial repository here. Git itself does not hand them on: what they refer to is not all there.
-func (e *Engine) link() error {
-	from := filepath.Join(e.user.Common, "objects")
-	var files, indexes []string
-	err := filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
-		name := d.Name()
-		switch {
-		case errors.Is(err, fs.ErrNotExist): // the user's git tidies up meanwhile
-			return nil
-		case err != nil:
-			return err
-		case d.IsDir() && path == filepath.Join(from, "info"):
-			return fs.SkipDir
-		case !d.Type().IsRegular() || strings.HasPrefix(name, "tmp_") || strings.HasPrefix(name, "multi-pack-index"):
-		case filepath.Ext(name) == ".idx":
-			indexes = append(indexes, path)
-		default:
-			files = append(files, path)
-		}
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("engine repository: %w", err)
-	}
-	for _, path := range append(files, indexes...) { // an index last, for git finds a pack by it
-		name, err := filepath.Rel(from, path)
-		if err != nil {
-			return err
-		}
-		to := filepath.Join(e.objects(), name)
-		if filepath.Ext(name) == ".idx" && !exists(strings.TrimSuffix(to, ".idx")+".pack") {
-			continue
-		}
-		if err := linkFile(to, path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("engine repository: %w", err)
-		}
-	}
-	shallow, err := os.ReadFile(filepath.Join(e.user.Common, "shallow"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(e.Dir, "shallow"), shallow, 0o600)
-}
-
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
-}
-
-// linkFile makes to the file from, by a link where the file system allows it. A file that is there stays: its name is its content.
-func linkFile(to, from string) error {
-	if exists(to) {
-		return nil
-	}
-	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
-		return err
-	}
-	if err := os.Link(from, to); err == nil || errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	in, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	out, err := os.CreateTemp(filepath.Dir(to), "tmp_obj_") // as git names its own
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, in)
-	if err = errors.Join(err, out.Chmod(0o444), out.Close()); err == nil {
-		err = os.Rename(out.Name(), to)
-	}
-	if err != nil {
-		err = errors.Join(err, os.Remove(out.Name()))
-	}
-	return err
 }

@@ -147,10 +147,11 @@ func TestPathsOfEveryKind(t *testing.T) {
 // TestPartialClones: the files of the base come from the remote, to the engine and not to the user's repository.
 func TestPartialClones(t *testing.T) {
 	for name, flags := range map[string][]string{
-		"without contents":           {"--filter=blob:none"},
-		"without trees":              {"--filter=tree:0"},
-		"without contents, shallow":  {"--filter=blob:none", "--depth=1"},
-		"without contents, fetching": {"--filter=blob:none"},
+		"without contents":            {"--filter=blob:none"},
+		"without trees":               {"--filter=tree:0"},
+		"without contents, shallow":   {"--filter=blob:none", "--depth=1"},
+		"without contents, borrowing": {"--filter=blob:none"},
+		"without contents, fetching":  {"--filter=blob:none"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPlace(t)
@@ -161,6 +162,13 @@ func TestPartialClones(t *testing.T) {
 			p.git(p.repo, "push", "--quiet", "origin", "main")
 			partial := filepath.Join(p.dir, "partial")
 			p.git("", append([]string{"clone", "--quiet", "--no-checkout", "file://" + p.remoteDir, partial}, flags...)...)
+			if strings.HasSuffix(name, "borrowing") {
+				lender := partial
+				partial = filepath.Join(p.dir, "borrower")
+				p.git("", "clone", "--quiet", "--shared", "--no-checkout", lender, partial)
+				p.git(partial, "remote", "set-url", "origin", "file://"+p.remoteDir)
+				p.git(partial, "config", "remote.origin.promisor", "true")
+			}
 			if strings.HasSuffix(name, "fetching") { // more comes after the engine's repository was made
 				p.open(partial)
 				p.write("deep/er/b.txt", "c\n")
