@@ -3,6 +3,7 @@ package wave
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -47,6 +48,9 @@ func (s *Scheduler) open(ctx context.Context, id string, from origin) (*target, 
 		return nil, err
 	}
 	remote, err := s.user.Remote(ctx, name, s.mark(id, "remote"))
+	if errors.Is(err, git.ErrSeveralPushURLs) {
+		return nil, &SetupError{Code: "no_remote", Message: err.Error(), Hint: "name a remote that pushes to one place", Err: err}
+	}
 	if err != nil {
 		return nil, err
 	}

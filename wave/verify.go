@@ -85,8 +85,9 @@ func (r *run) test(ctx context.Context, t testing) (journal.Test, error) {
 	if err := r.target.engine.Checkout(ctx, t.commit, dir); err != nil {
 		return journal.Test{}, err
 	}
-	if t.seed != "" {
-		if err := copyCaches(filepath.Join(private, "cache"), t.seed); err != nil {
+	if t.seed != "" && exists(t.seed) {
+		// A real copy, so that a test can never reach another's cache.
+		if err := testrun.CopyCache(filepath.Join(private, "cache"), t.seed); err != nil {
 			return journal.Test{}, err
 		}
 	}
@@ -178,17 +179,4 @@ func (r *run) cacheOf(item string) string {
 		name = "item-" + itemName(item)
 	}
 	return filepath.Join(r.caches(), name)
-}
-
-// copyCaches makes a real copy, so that a test can never reach another's cache. A seed that does not exist is no seed.
-func copyCaches(to, from string) error {
-	if _, err := os.Stat(from); errors.Is(err, os.ErrNotExist) {
-		return nil
-	} else if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(to, 0o700); err != nil {
-		return err
-	}
-	return os.CopyFS(to, os.DirFS(from))
 }
