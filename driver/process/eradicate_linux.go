@@ -26,13 +26,15 @@ func Kill(ctx context.Context, match func(mark string) bool) ([]Survivor, error)
 // returns those that the last look found. Processes older than since are no members.
 func eradicate(ctx context.Context, since uint64, member func(*process) bool) ([]Survivor, error) {
 	older := map[int]bool{}
+	killed := map[int]uint64{} // start by pid: who is dying has perhaps lost the parent by which it was found
+	dying := func(p *process) bool { start, known := killed[p.pid]; return known && start == p.start || member(p) }
 	pause := time.Millisecond
 	for empty := 0; empty < emptyScans; {
 		all, err := processes(since, older)
 		if err != nil {
 			return nil, err
 		}
-		found := family(all, member)
+		found := family(all, dying)
 		if len(found) == 0 {
 			empty++
 			continue
@@ -40,6 +42,7 @@ func eradicate(ctx context.Context, since uint64, member func(*process) bool) ([
 		empty = 0
 		for _, p := range found {
 			p.kill()
+			killed[p.pid] = p.start
 		}
 		if !wait(ctx, pause) {
 			return survivors(found), nil
