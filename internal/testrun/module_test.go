@@ -3,6 +3,7 @@
 package testrun_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -56,7 +57,7 @@ func TestModuleWithADependencyPassesOffline(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return run(t, testrun.Spec{Argv: []string{"go", "test", "./..."}, Dir: tree, Env: env, Mark: "testrun/" + t.Name(), Timeout: 3 * time.Minute})
+		return run(t, testrun.Spec{Argv: []string{"go", "test", "./..."}, Dir: tree, Env: env, Mark: fmt.Sprintf("testrun-%d/%s", os.Getpid(), t.Name()), Timeout: 3 * time.Minute})
 	}
 	if o := test(); !o.Passed() {
 		t.Fatalf("outcome %+v", o)

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -26,7 +27,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // shell is a run of a shell line in a folder of its own.
 func shell(t *testing.T, line string) testrun.Spec {
 	t.Helper()
-	return testrun.Spec{Argv: []string{"sh", "-c", line}, Dir: t.TempDir(), Env: []string{"PATH=" + os.Getenv("PATH")}, Mark: "testrun/" + t.Name(),
+	return testrun.Spec{Argv: []string{"sh", "-c", line}, Dir: t.TempDir(), Env: []string{"PATH=" + os.Getenv("PATH")}, Mark: fmt.Sprintf("testrun-%d/%s", os.Getpid(), t.Name()),
 		Timeout: time.Minute}
 }
 
