@@ -153,6 +153,9 @@ func (in *intake) obstacle(item Item) (Reason, string) {
 	if in.MaxAttempts > 0 && item.Attempts >= in.MaxAttempts {
 		return AttemptsExhausted, fmt.Sprintf("%d of %d attempts are used; reopen the item to try again", item.Attempts, in.MaxAttempts)
 	}
+	if in.dependsOn(item, item.ID, map[string]bool{}) {
+		return BlockedBy, fmt.Sprintf("%s depends on itself, through dependsOn", item.ID)
+	}
 	for _, id := range item.DependsOn {
 		if why := in.unmet(id); why != "" {
 			return BlockedBy, why
@@ -164,10 +167,38 @@ func (in *intake) obstacle(item Item) (Reason, string) {
 			continue
 		}
 		if pair, overlap := owned.Overlaps(other.owned); overlap {
-			return other.reason, fmt.Sprintf("%s of %s", pair, other.item.ID)
+			detail := fmt.Sprintf("%s of %s", pair, other.item.ID)
+			if other.reason == OverlapsUnmerged {
+				detail += mergeFirst(*other.item.Shipped)
+			}
+			return other.reason, detail
 		}
 	}
 	return "", ""
+}
+
+// mergeFirst is what to do about shipped work outside the base.
+func mergeFirst(s Shipped) string {
+	if s.Branch == "" {
+		return ""
+	}
+	return "; merge " + s.Branch
+}
+
+// dependsOn says whether item needs the item id, also through others. seen keeps circles from being walked twice.
+func (in *intake) dependsOn(item Item, id string, seen map[string]bool) bool {
+	for _, next := range item.DependsOn {
+		if next == id {
+			return true
+		}
+		if !seen[next] {
+			seen[next] = true
+			if in.dependsOn(in.byID[next], id, seen) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // unmet says why a dependency does not hold, or is empty. Done without a record of shipping is a person's word, and holds.
@@ -190,7 +221,7 @@ func (in *intake) unmet(id string) string {
 			return fmt.Sprintf("whether %s is in the base is not known: %v", id, err)
 		}
 		if !merged {
-			return fmt.Sprintf("%s is not in the base", id)
+			return fmt.Sprintf("%s is not in the base", id) + mergeFirst(*dependency.Shipped)
 		}
 		return ""
 	case dependency.Status != Done:

@@ -76,7 +76,7 @@ func TestIntake(t *testing.T) {
 			sound("d", depends("great")), sound("e", depends("e")), sound("f", depends("unknown")), sound("unknown", is(Done), ships("err")),
 		}, want: "b", skipped: []string{
 			"a blocked_by: greet is not in the base", "c blocked_by: failed is failed", "d blocked_by: there is no item great; did you mean greet?",
-			"e blocked_by: e is todo", "f blocked_by: whether unknown is in the base is not known: no git",
+			"e blocked_by: e depends on itself, through dependsOn", "f blocked_by: whether unknown is in the base is not known: no git",
 		}, open: 7},
 		{name: "attempts", items: []Item{sound("a", func(i *Item) { i.Attempts = 3 }), sound("b", func(i *Item) { i.Attempts = 2 })}, options: IntakeOptions{MaxAttempts: 3},
 			want: "b", skipped: []string{"a attempts_exhausted: 3 of 3 attempts are used; reopen the item to try again"}, open: 2},
@@ -125,5 +125,27 @@ func TestIntakeAsksOnce(t *testing.T) {
 		IntakeOptions{InBase: func(string) (bool, error) { asked++; return true, nil }})
 	if asked != 1 {
 		t.Errorf("the base was asked %d times", asked)
+	}
+}
+
+// TestIntakeSaysWhatToMerge, and that a circle of dependencies is one.
+func TestIntakeSaysWhatToMerge(t *testing.T) {
+	shipped := &Shipped{Wave: "w", Branch: "aesop/w", Commit: "c"}
+	item := func(id, path string, dependsOn ...string) Item {
+		return Item{ID: id, Slug: id, Status: Todo, Prompt: "p", TestCmd: Command{Shell: "true"}, OwnsFiles: []string{path}, DependsOn: dependsOn}
+	}
+	done := item("done", "x")
+	done.Status, done.Shipped = Done, shipped
+	got := Intake(Backlog{Items: []Item{done, item("after", "y", "done"), item("beside", "x"), item("one", "a", "two"), item("two", "b", "three"), item("three", "c", "one")}},
+		IntakeOptions{InBase: func(string) (bool, error) { return false, nil }})
+	want := map[string]string{"after": "done is not in the base; merge aesop/w", "beside": "merge aesop/w", "one": "one depends on itself", "two": "two depends on itself", "three": "three depends on itself"}
+	for _, s := range got.Skipped {
+		if !strings.Contains(s.Detail, want[s.ID]) || want[s.ID] == "" {
+			t.Errorf("%s: %s %q, want %q", s.ID, s.Reason, s.Detail, want[s.ID])
+		}
+		delete(want, s.ID)
+	}
+	if len(want) > 0 {
+		t.Errorf("not skipped: %v", want)
 	}
 }
