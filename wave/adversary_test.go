@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"aesop/driver"
 	"aesop/tracker"
@@ -255,5 +256,38 @@ func TestHookOfTheRemoteThatRemovesTheBranch(t *testing.T) {
 	i := wantState(t, w.run(), "a", journal.StateShipped)
 	if i.Reason != "" || !i.Verified {
 		t.Errorf("report: %s", asJSON(i))
+	}
+}
+
+// A rival claims an item at the moment at which a wave has planned it.
+func TestDrainGoesOnWhereOthersWereFaster(t *testing.T) {
+	w := newWorld(t)
+	w.items(item{"id": "a", "priority": "P0"}, item{"id": "b"}, item{"id": "c"})
+	w.script(map[string][]attempt{"a": good("a"), "b": good("b"), "c": good("c")})
+	planned := 0
+	r := &onEvent{event: "planned", act: func() {
+		if planned++; planned == 2 { // b is planned
+			if _, err := w.tracker().Claim(t.Context(), tracker.Holder{Owner: "rival"}, time.Hour, tracker.Want{ID: "b"}); err != nil {
+				t.Error(err)
+			}
+		}
+	}}
+	reports, err := w.scheduler(func(c *wave.Config) { c.MaxItems, c.Observers = 1, []wave.Observer{r} }).Drain(t.Context())
+	must(t, err)
+	wantStatus(t, w.read("c"), tracker.Done)
+	if len(reports) != 3 || reports[1].Outcome != journal.NothingSelectable {
+		t.Errorf("%d waves: %s", len(reports), asJSON(reports))
+	}
+}
+
+// onEvent acts each time an event is stored.
+type onEvent struct {
+	event string
+	act   func()
+}
+
+func (o *onEvent) Observe(_ *journal.Wave, e journal.Event) {
+	if e.Type() == o.event {
+		o.act()
 	}
 }

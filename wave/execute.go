@@ -33,7 +33,7 @@ func (s *Scheduler) Drain(ctx context.Context) ([]Report, error) {
 	next := begin{exclude: map[string]bool{}}
 	for {
 		report, wave, err := s.runOne(ctx, next)
-		if len(reports) > 0 && err == nil && (report.Outcome == journal.NothingToDo || report.Outcome == journal.NothingSelectable) {
+		if len(reports) > 0 && err == nil && !wave.Beaten && (report.Outcome == journal.NothingToDo || report.Outcome == journal.NothingSelectable) {
 			return reports, nil // the backlog is drained; an empty wave is no news
 		}
 		reports = append(reports, report)

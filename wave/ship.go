@@ -75,7 +75,7 @@ func (r *run) afterPush(intent journal.PushIntent, pushErr error, took time.Dura
 	if err != nil || again {
 		return again, err
 	}
-	if cause := r.stop.ctx.Err(); cause != nil {
+	if r.stop.ctx.Err() != nil {
 		return false, context.Cause(r.stop.ctx)
 	}
 	detail := "the push succeeded and the remote does not hold it"
