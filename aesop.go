@@ -135,8 +135,11 @@ func (p Place) OpenBacklog() (*tracker.File, error) {
 	return tracker.OpenFile(tracker.FileConfig{Path: p.Backlog, LockDir: filepath.Join(p.State, "locks")})
 }
 
-// OpenStore opens the engine's database, making it at first.
+// OpenStore opens the engine's database, making it, and the name of the state directory, at first.
 func (p Place) OpenStore(ctx context.Context) (statestore.Store, error) {
+	if _, err := wave.Place(p.State); err != nil {
+		return nil, err
+	}
 	store, err := sqlite.Open(ctx, sqlite.Config{Path: filepath.Join(p.State, "state.db")})
 	if err != nil {
 		return nil, err

@@ -44,6 +44,8 @@ func CheckPath(path string) error {
 		return errors.New("begins with a drive; write it relative to the repository's root")
 	case strings.ContainsFunc(path, unicode.IsControl):
 		return errors.New("has a control character")
+	case len(path) > maxPath:
+		return fmt.Errorf("has %d bytes, more than %d", len(path), maxPath)
 	}
 	for segment := range strings.SplitSeq(path, "/") {
 		if err := checkSegment(segment); err != nil {
@@ -58,7 +60,16 @@ func hasDrive(path string) bool {
 	return letter && path[1] == ':'
 }
 
+// What paths and their segments may have in bytes. Systems take more of a path, but not below every folder.
+const (
+	maxPath    = 1024
+	maxSegment = 255
+)
+
 func checkSegment(segment string) error {
+	if len(segment) > maxSegment {
+		return fmt.Errorf("has a name of %d bytes, more than %d", len(segment), maxSegment)
+	}
 	switch {
 	case segment == "":
 		return errors.New("has an empty segment")

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"aesop/driver"
+	"aesop/statestore"
+	"aesop/statestore/job"
 	"aesop/tracker"
 	"aesop/wave"
 	"aesop/wave/journal"
@@ -275,7 +277,7 @@ func TestDrainGoesOnWhereOthersWereFaster(t *testing.T) {
 	reports, err := w.scheduler(func(c *wave.Config) { c.MaxItems, c.Observers = 1, []wave.Observer{r} }).Drain(t.Context())
 	must(t, err)
 	wantStatus(t, w.read("c"), tracker.Done)
-	if len(reports) != 3 || reports[1].Outcome != journal.NothingSelectable {
+	if len(reports) != 2 || reports[1].Outcome != journal.Good {
 		t.Errorf("%d waves: %s", len(reports), asJSON(reports))
 	}
 }
@@ -289,5 +291,132 @@ type onEvent struct {
 func (o *onEvent) Observe(_ *journal.Wave, e journal.Event) {
 	if e.Type() == o.event {
 		o.act()
+	}
+}
+
+func TestPathBeyondAnyCheckoutEndsItsItemOnly(t *testing.T) {
+	w := newWorld(t)
+	w.items(item{"id": "a", "ownsFiles": []string{"d/"}, "testCmd": "true"}, item{"id": "b"})
+	deep := "i=0; while test $i -lt 600; do mkdir d && cd d || exit 1; i=$((i+1)); done; echo x > f"
+	w.script(map[string][]attempt{"a": {{"exec": deep}}, "b": good("b")})
+	report := w.run()
+	wantState(t, report, "a", journal.StateFenceViolation)
+	wantState(t, report, "b", journal.StateShipped)
+}
+
+func TestLinkInThePlaceOfTheTreeIsNotFollowed(t *testing.T) {
+	w := newWorld(t)
+	w.items(item{"id": "a"})
+	elsewhere := filepath.Join(w.dir, "elsewhere")
+	must(t, os.Mkdir(elsewhere, 0o755))
+	must(t, os.WriteFile(filepath.Join(elsewhere, "a.txt"), []byte("good, and secret"), 0o600))
+	must(t, os.WriteFile(filepath.Join(elsewhere, "README.md"), []byte("# A repository\n"), 0o600))
+	must(t, os.WriteFile(filepath.Join(elsewhere, ".gitignore"), []byte("tracker.json\n"), 0o600))
+	must(t, os.Mkdir(filepath.Join(elsewhere, ".git"), 0o755))
+	report := w.run(with(&agent{work: func(_ context.Context, task driver.Task) (driver.Result, error) {
+		return driver.Result{}, errors.Join(os.RemoveAll(task.Dir), os.Symlink(elsewhere, task.Dir))
+	}}))
+	wantState(t, report, "a", journal.StateDriverFailed)
+	if _, err := os.Stat(filepath.Join(elsewhere, "a.txt")); err != nil {
+		t.Errorf("what the link led to: %v", err)
+	}
+}
+
+func TestDrainGoesOnFromWhatAResumedWaveShipped(t *testing.T) {
+	w := newWorld(t)
+	w.items(item{"id": "a"}, item{"id": "b", "dependsOn": []string{"a"}})
+	w.script(map[string][]attempt{"a": good("a"), "b": good("b")})
+	store := w.store()
+	started := make(chan struct{})
+	s := w.schedulerOn(store, with(stuck(started)))
+	go func() { <-started; s.Stop() }()
+	_, err := s.Drain(t.Context())
+	must(t, err)
+	reports, err := w.schedulerOn(store).Drain(t.Context())
+	must(t, err)
+	wantStatus(t, w.read("b"), tracker.Done)
+	if len(reports) != 2 || *reports[1].Base != *reports[0].Repositories[0].SHA {
+		t.Errorf("reports: %s", asJSON(reports))
+	}
+}
+
+func TestItemTakenAwayEndsAloneNotTheWave(t *testing.T) {
+	w := newWorld(t)
+	w.items(item{"id": "a"}, item{"id": "b"})
+	w.script(map[string][]attempt{"a": good("a"), "b": good("b")})
+	store := w.store()
+	played := &agent{work: func(_ context.Context, task driver.Task) (driver.Result, error) {
+		if task.Item == "b" {
+			return driver.Result{}, put(task, "b.txt", "good")
+		}
+		// Whoever takes the item over ends its job.
+		err := store.Update(t.Context(), func(tx statestore.Tx) error {
+			record, _, err := job.Live(tx, "a")
+			if err != nil {
+				return err
+			}
+			_, err = job.Apply(tx, job.Cancel{ID: record.ID, By: job.Operator{TransitionSeq: record.TransitionSeq}, Reason: "taken"})
+			return err
+		})
+		return driver.Result{}, errors.Join(err, &driver.Error{Class: driver.Refused})
+	}}
+	report := w.runOn(store, with(played))
+	wantState(t, report, "a", journal.StateClaimLost)
+	wantState(t, report, "b", journal.StateShipped)
+}
+
+func TestWaveThatCannotBeTakenUpKeepsNoOtherFromRunning(t *testing.T) {
+	w := newWorld(t)
+	w.items(item{"id": "a"}, item{"id": "b", "status": "blocked"})
+	w.script(map[string][]attempt{"a": good("a"), "b": good("b")})
+	store := w.store()
+	started := make(chan struct{})
+	s := w.schedulerOn(store, with(stuck(started)))
+	go func() { <-started; s.Stop() }()
+	_, err := s.Run(t.Context())
+	must(t, err)
+	w.git(w.repo, "remote", "rename", "origin", "up")
+	w.edit(`"blocked"`, `"todo"`)
+	report := w.runOn(store)
+	wantState(t, report, "b", journal.StateShipped)
+	if len(report.Resumed) != 1 || report.Resumed[0].Outcome != journal.ErrorOutcome {
+		t.Errorf("resumed: %s", asJSON(report.Resumed))
+	}
+	if _, err := w.schedulerOn(store).Resume(t.Context(), ""); err == nil || !strings.Contains(err.Error(), "origin") {
+		t.Errorf("resume: %v", err)
+	}
+}
+
+func TestStopDuringAPushToARemoteThatIsGoneIsAStop(t *testing.T) {
+	w := newWorld(t)
+	w.items(item{"id": "a"})
+	w.script(map[string][]attempt{"a": good("a")})
+	reached := filepath.Join(w.dir, "push-reached")
+	w.hook("pre-receive", "mv "+w.remote+" "+w.remote+".gone; echo > "+reached+"; while :; do sleep 0.05; done")
+	s := w.scheduler()
+	go func() { waitForFile(t.Context(), reached); s.Stop(); s.Stop() }()
+	report, err := s.Run(t.Context())
+	must(t, err)
+	wantOutcome(t, report, journal.Interrupted)
+}
+
+func TestSwitchingBranchesDuringAWaveIsNoTampering(t *testing.T) {
+	w := newWorld(t)
+	w.items(item{"id": "a"})
+	wantOutcome(t, w.run(with(&agent{work: func(_ context.Context, task driver.Task) (driver.Result, error) {
+		w.git(w.repo, "checkout", "--quiet", "-b", "feature", "origin/main")
+		return driver.Result{}, put(task, "a.txt", "good")
+	}})), journal.Good)
+}
+
+func TestLostNameOfTheStateIsAnError(t *testing.T) {
+	w := newWorld(t)
+	w.items(item{"id": "a"})
+	w.script(map[string][]attempt{"a": good("a")})
+	w.run()
+	must(t, os.Remove(filepath.Join(w.state, "id")))
+	_, err := wave.Place(w.state)
+	if setup, ok := errors.AsType[*wave.SetupError](err); !ok || setup.Code != "state_damaged" {
+		t.Errorf("error: %v", err)
 	}
 }

@@ -100,7 +100,7 @@ func (r *run) buildItem(id string) (err error) {
 		if errors.Is(context.Cause(ctx), errClaimLost) {
 			return r.end(id, journal.StateClaimLost, claimGone, false, nil)
 		}
-		if busy(err) {
+		if taken(err) {
 			return r.end(id, journal.StateClaimLost, err.Error(), false, nil)
 		}
 		if err != nil {

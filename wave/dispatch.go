@@ -208,8 +208,9 @@ func (w *work) harvest(ctx context.Context, end journal.AttemptEnded) journal.At
 	}
 	changes, violations, err := tree.Fence(ctx, w.dir, entries, owns)
 	switch {
-	case err != nil && ctx.Err() == nil && !exists(filepath.Join(w.dir, ".git")):
+	case errors.Is(err, tree.ErrReplaced), err != nil && ctx.Err() == nil && !exists(filepath.Join(w.dir, ".git")):
 		end.Outcome, end.Class, end.Reason = journal.OutcomeDriver, string(driver.Crashed), fmt.Sprintf("the agent removed its folder: %v", err)
+		_ = os.Remove(w.dir) // a link in its place; a folder stays
 		return end
 	case err != nil:
 		return w.unread(end, err)

@@ -13,35 +13,46 @@ import (
 // error; it is the new wave's, or that of an old one that could not be finished because waves are halted.
 func (s *Scheduler) Run(ctx context.Context) (Report, error) {
 	old, err := s.resumeLeft(ctx)
-	if len(old) == 0 && err != nil {
+	if err != nil {
 		return failedReport("", s, err), err
 	}
-	if err != nil || len(old) > 0 && stopsDrain(old[len(old)-1].Outcome) {
-		return old[len(old)-1], err
+	if len(old) > 0 && stopped(old[len(old)-1].Outcome) {
+		return old[len(old)-1], nil
 	}
-	report, _, err := s.runOne(ctx, begin{resumed: summaries(old)})
-	return report, err
+	for {
+		report, wave, err := s.runOne(ctx, begin{resumed: summaries(old)})
+		if err != nil || !wave.Beaten || len(report.Items) > 0 {
+			return report, err
+		}
+		// Others were faster at all that it wanted, and hold it now: look for other items.
+	}
 }
 
 // Drain runs waves until the backlog has nothing more to select, or a wave is stopped. Every wave starts from what the one
 // before shipped. An item that ended without being counted against it is not taken again.
 func (s *Scheduler) Drain(ctx context.Context) ([]Report, error) {
 	reports, err := s.resumeLeft(ctx)
-	if err != nil || len(reports) > 0 && stopsDrain(reports[len(reports)-1].Outcome) {
+	if err != nil || len(reports) > 0 && stopped(reports[len(reports)-1].Outcome) {
 		return reports, err
 	}
 	next := begin{exclude: map[string]bool{}}
+	for _, r := range reports { // what an earlier drain left is its first part
+		next.resume(r)
+	}
 	for {
 		report, wave, err := s.runOne(ctx, next)
 		if len(reports) > 0 && err == nil && !wave.Beaten && (report.Outcome == journal.NothingToDo || report.Outcome == journal.NothingSelectable) {
 			return reports, nil // the backlog is drained; an empty wave is no news
 		}
+		if err == nil && wave.Beaten && len(report.Items) == 0 {
+			continue // others hold now what it wanted
+		}
 		reports = append(reports, report)
-		if err != nil || stopsDrain(report.Outcome) || len(report.Items) == 0 && !wave.Beaten {
+		if err != nil || stopsDrain(report.Outcome) || len(report.Items) == 0 {
 			return reports, err
 		}
 		if wave.Shipped != nil {
-			next.from = wave.Shipped.Tip
+			next.from, next.over = wave.Shipped.Tip, ""
 		}
 		for _, item := range wave.Select(func(i *journal.ItemState) bool { return i.Commit == "" && (i.End == nil || !i.End.Counted) }) {
 			next.exclude[item.ID] = true
@@ -49,18 +60,39 @@ func (s *Scheduler) Drain(ctx context.Context) ([]Report, error) {
 	}
 }
 
-// stopsDrain says that after such a wave no other may begin.
-func stopsDrain(o journal.Outcome) bool {
+// resume takes over what a resumed wave shipped, and which of its items are not to be taken again.
+func (b *begin) resume(r Report) {
+	for _, repo := range r.Repositories {
+		if repo.Pushed {
+			b.over = *repo.SHA
+		}
+	}
+	for _, i := range r.Items {
+		switch i.State {
+		case journal.StateSetupFailed, journal.StateClaimLost, journal.StateCancelled, journal.StateShipFailed, journal.StateParked:
+			b.exclude[i.ID] = true
+		}
+	}
+}
+
+// stopped says that somebody wants no wave to run now.
+func stopped(o journal.Outcome) bool {
 	switch o {
-	case journal.Halted, journal.Ceiling, journal.Interrupted, journal.GateUnavailable, journal.ErrorOutcome, journal.BaseRed, journal.ConflictOutcome:
+	case journal.Halted, journal.Ceiling, journal.Interrupted, journal.GateUnavailable:
 		return true
 	}
 	return false
 }
 
+// stopsDrain says that after such a wave no other may begin.
+func stopsDrain(o journal.Outcome) bool {
+	return stopped(o) || o == journal.ErrorOutcome || o == journal.BaseRed || o == journal.ConflictOutcome
+}
+
 // begin says how a new wave starts.
 type begin struct {
 	from    string          // commit to start from; "" is the tip of the base branch
+	over    string          // commit to start from if the base has nothing that it lacks
 	exclude map[string]bool // items not to take
 	resumed []journal.Resume
 }
@@ -91,6 +123,15 @@ func (r *run) first(b begin) (Report, error) {
 	var err error
 	if r.target, err = r.s.open(r.stop.ctx, r.id, origin{commit: b.from}); err != nil {
 		return r.refused(err, b)
+	}
+	if b.over != "" {
+		ahead, err := r.target.engine.IsAncestor(r.stop.ctx, r.target.base, b.over)
+		if err != nil {
+			return r.refused(err, b)
+		}
+		if ahead {
+			r.target.base = b.over
+		}
 	}
 	chosen, err := r.s.choose(r.stop.ctx, r.target, b.exclude)
 	if err != nil {

@@ -168,6 +168,8 @@ func (w *world) lookup(name string) (string, bool) {
 
 func (w *world) store() statestore.Store {
 	w.t.Helper()
+	_, err := wave.Place(w.state)
+	must(w.t, err)
 	store, err := sqlite.Open(w.t.Context(), sqlite.Config{Path: filepath.Join(w.state, "state.db")})
 	must(w.t, err)
 	w.t.Cleanup(func() { must(w.t, store.Close()) })

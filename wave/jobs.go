@@ -3,6 +3,8 @@ package wave
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"time"
 
 	"aesop/statestore"
 	"aesop/statestore/job"
@@ -28,10 +30,11 @@ type jobError struct {
 
 func (e *jobError) Error() string { return fmt.Sprintf("job: %s: %s", e.reason, e.text) }
 
-// busy says that another job of the item is in the way.
-func busy(err error) bool {
+// taken says that the item's job is not this wave's to change any more: another wave has a job of the item, or ended this one's when
+// it took the item.
+func taken(err error) bool {
 	e, ok := errors.AsType[*jobError](err)
-	return ok && e.reason == job.ItemBusy
+	return ok && slices.Contains([]job.Reason{job.ItemBusy, job.AlreadyEnded, job.StaleAttempt, job.NoAttempt, job.AlreadyFinal}, e.reason)
 }
 
 // startJob brings the item's job to running under a new token, from wherever it is: pending, ended by a round that failed, or
@@ -138,8 +141,9 @@ func (r *run) setJobToken(item, token string) {
 	r.jobs[item] = token
 }
 
-// createJob makes the item's job, unless this wave has made it already, and returns its epoch. A job of another wave that nobody has
-// touched for longer than a lease is no obstacle: the item was found free in the tracker, so its holder has let the claim lapse.
+// createJob makes the item's job, unless this wave has made it already, and returns its epoch. A job of another wave is no obstacle,
+// unless it is so young that its wave may still be about to claim the item: the item was found free in the tracker, so whoever had it
+// has let the claim lapse, or a person has taken it away.
 func (r *run) createJob(tx statestore.Tx, item string) (epoch int, err error) {
 	if record, err := job.Get(tx, r.jobID(item)); !errors.Is(err, statestore.ErrNotFound) {
 		return record.Epoch, err
@@ -148,7 +152,7 @@ func (r *run) createJob(tx statestore.Tx, item string) (epoch int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if exists && tx.Now().Sub(live.UpdatedAt) > r.s.config.Lease {
+	if exists && tx.Now().Sub(live.UpdatedAt) > claimTime {
 		if err := apply(tx, job.Cancel{ID: live.ID, By: operator(live), Reason: "its claim lapsed, and wave " + r.id + " takes the item"}); err != nil {
 			return 0, err
 		}
@@ -159,3 +163,6 @@ func (r *run) createJob(tx statestore.Tx, item string) (epoch int, err error) {
 	}
 	return decision.Record.Epoch, err
 }
+
+// claimTime is far more than passes between a wave's job for an item and its claim of it.
+const claimTime = 30 * time.Second

@@ -12,11 +12,16 @@ import (
 )
 
 // Place names a state directory: 16 hex digits in its file id, made at first use. Waves belong to the place that began them, for
-// only there can their lock prove that their process is dead; the name moves with the directory, whatever the host is called.
+// only there can their lock prove that their process is dead; the name moves with the directory, whatever the host is called. It is
+// made before the directory's database; where that is there without it, *SetupError.
 func Place(state string) (string, error) {
 	path := filepath.Join(state, "id")
 	if name, err := readPlace(path); !errors.Is(err, fs.ErrNotExist) {
 		return name, err
+	}
+	if exists(filepath.Join(state, "state.db")) {
+		return "", &SetupError{Code: "state_damaged", Message: fmt.Sprintf("%s is gone, and a database stands beside where it was", path),
+			Hint: "restore the file; without it, waves that were left would not be found"}
 	}
 	var b [8]byte
 	if _, err := rand.Read(b[:]); err != nil {

@@ -46,7 +46,7 @@ func Explain(err error) *ReportError {
 			return &ReportError{Code: known.code, Message: err.Error(), Hint: known.hint}
 		}
 	}
-	return &ReportError{Code: "internal", Message: err.Error(), Hint: "nothing is lost: once the cause is gone, resume goes on"}
+	return &ReportError{Code: "internal", Message: err.Error(), Hint: "what was begun can be resumed once the cause is gone"}
 }
 
 func is[E error](err error) bool {

@@ -27,15 +27,16 @@ func (s *Scheduler) Resume(ctx context.Context, id string) ([]Report, error) {
 		}
 		ids = []string{id}
 	}
-	reports, alive, err := s.resumeAll(ctx, ids)
-	if err == nil && len(reports) == 0 && alive != nil {
+	reports, alive, faults := s.resumeAll(ctx, ids)
+	if len(faults) == 0 && len(reports) == 0 && alive != nil {
 		return nil, alive
 	}
-	return reports, err
+	return reports, errors.Join(faults...)
 }
 
 // resumeAll resumes waves in turn, until one is stopped. Those that are alive are left to their process; alive is the last of them.
-func (s *Scheduler) resumeAll(ctx context.Context, ids []string) (reports []Report, alive error, err error) {
+// One that cannot be taken up does not keep the others.
+func (s *Scheduler) resumeAll(ctx context.Context, ids []string) (reports []Report, alive error, faults []error) {
 	for _, open := range ids {
 		report, err := s.resumeOne(ctx, open)
 		if _, lives := errors.AsType[*AliveError](err); lives {
@@ -48,21 +49,25 @@ func (s *Scheduler) resumeAll(ctx context.Context, ids []string) (reports []Repo
 		if report.Wave != "" {
 			reports = append(reports, report)
 		}
-		if err != nil || stopsDrain(report.Outcome) {
-			return reports, alive, err
+		if err != nil {
+			faults = append(faults, err)
+		}
+		if stopped(report.Outcome) {
+			break
 		}
 	}
-	return reports, alive, nil
+	return reports, alive, faults
 }
 
-// resumeLeft resumes what dead processes of this place left, before something new begins.
+// resumeLeft resumes what dead processes of this place left, before something new begins. Of a wave that cannot be taken up the
+// report says so; it is no reason against new ones.
 func (s *Scheduler) resumeLeft(ctx context.Context) ([]Report, error) {
 	ids, err := s.unfinished(ctx)
 	if err != nil {
 		return nil, err
 	}
-	reports, _, err := s.resumeAll(ctx, ids)
-	return reports, err
+	reports, _, _ := s.resumeAll(ctx, ids)
+	return reports, nil
 }
 
 func (s *Scheduler) unfinished(ctx context.Context) (ids []string, err error) {

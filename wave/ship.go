@@ -66,7 +66,13 @@ func (r *run) afterPush(intent journal.PushIntent, pushErr error, took time.Dura
 		if pushErr != nil {
 			detail = pushDetail(pushErr) + "; " + detail
 		}
-		return false, r.record(journal.PushFailed{Error: "remote_unreachable", Detail: detail})
+		if err := r.record(journal.PushFailed{Error: "remote_unreachable", Detail: detail}); err != nil {
+			return false, err
+		}
+		if r.stop.ctx.Err() != nil {
+			return false, context.Cause(r.stop.ctx)
+		}
+		return false, nil
 	}
 	if landed(refs, intent) {
 		return false, r.shipped(intent, took)

@@ -83,6 +83,9 @@ func (r *run) test(ctx context.Context, t testing) (journal.Test, error) {
 	r.discard(place)
 	defer r.discard(place)
 	if err := r.target.engine.Checkout(ctx, t.commit, dir); err != nil {
+		if t.commit != r.target.base && ctx.Err() == nil { // of an agent's making, so its misfortune
+			return journal.Test{Reason: fmt.Sprintf("the commit cannot be checked out: %v", err)}, nil
+		}
 		return journal.Test{}, err
 	}
 	if t.seed != "" && exists(t.seed) {

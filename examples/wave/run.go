@@ -156,13 +156,16 @@ func finishDrain(c *cli.Context, state string, reports []wave.Report, err error)
 	return exitOf(document.Outcome)
 }
 
-// newestBranch is the branch that the last shipping wave pushed, or "".
+// newestBranch is the branch that the last shipping wave pushed, if every wave began where the one before ended; else "".
 func newestBranch(reports []wave.Report) string {
-	branch := ""
+	branch, tip := "", ""
 	for _, r := range reports {
+		if tip != "" && (r.Base == nil || *r.Base != tip) {
+			return ""
+		}
 		for _, repo := range r.Repositories {
 			if repo.Branch != nil {
-				branch = *repo.Branch
+				branch, tip = *repo.Branch, *repo.SHA
 			}
 		}
 	}

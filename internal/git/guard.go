@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 )
 
 // Guarded is a digest of what git runs or obeys in the user's repository: configuration and hooks. Without confinement an agent could
@@ -19,7 +21,12 @@ func (u *User) Guarded(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, root := range []string{filepath.Join(u.Common, "config"), filepath.Join(u.GitDir, "config.worktree"), filepath.Join(u.Common, "info", "attributes"), hooks} {
+	settings, err := u.settings(ctx)
+	if err != nil {
+		return "", err
+	}
+	fmt.Fprintf(h, "%q\n", settings)
+	for _, root := range []string{filepath.Join(u.Common, "info", "attributes"), hooks} {
 		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 			if errors.Is(err, fs.ErrNotExist) {
 				return nil
@@ -44,4 +51,16 @@ func (u *User) Guarded(ctx context.Context) (string, error) {
 		}
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// settings are the user's git settings from every file, sorted, without those of branches: people make and switch branches while
+// agents work, and nothing there is run.
+func (u *User) settings(ctx context.Context) ([]string, error) {
+	out, err := u.run(ctx, "config", "--list", "--includes", "-z")
+	if err != nil {
+		return nil, err
+	}
+	rows := slices.DeleteFunc(splitZ(out), func(row string) bool { return strings.HasPrefix(row, "branch.") })
+	slices.Sort(rows)
+	return rows, nil
 }

@@ -44,6 +44,16 @@ type scanner struct {
 	links []link // all symlinks of the folder
 }
 
+// maxDepth is how deep folders may lie in each other: any path that could be committed is far shorter. maxShown bounds what is shown
+// of a path that is too long.
+const (
+	maxDepth = 512
+	maxShown = 100
+)
+
+// ErrReplaced says that something else stands where the folder was that an agent was given.
+var ErrReplaced = errors.New("the folder was replaced")
+
 // scan returns every path below dir that differs from base, sorted by path.
 func scan(ctx context.Context, dir string, base []git.Entry) ([]found, error) {
 	root, err := os.OpenRoot(dir)
@@ -51,6 +61,18 @@ func scan(ctx context.Context, dir string, base []git.Entry) ([]found, error) {
 		return nil, err
 	}
 	defer root.Close()
+	// A link in the place of the folder would have been followed, to whatever this process can read.
+	stands, err := os.Lstat(dir)
+	if err != nil {
+		return nil, err
+	}
+	opened, err := root.Stat(".")
+	if err != nil {
+		return nil, err
+	}
+	if !stands.IsDir() || !os.SameFile(stands, opened) {
+		return nil, ErrReplaced
+	}
 	s := &scanner{root: root, base: make(map[string]git.Entry, len(base)), seen: make(map[string]bool, len(base))}
 	for _, e := range base {
 		s.base[e.Path] = e
@@ -97,6 +119,10 @@ func (s *scanner) unreadable(name string, err error) error {
 
 // folder visits what is in a folder. It walks by itself since fs.WalkDir refuses names that are not UTF-8, which a base can have.
 func (s *scanner) folder(ctx context.Context, dir string) error {
+	if strings.Count(dir, "/") > maxDepth {
+		s.refuse(dir[:maxShown]+"…", InvalidName, fmt.Sprintf("folders deeper than %d", maxDepth))
+		return nil
+	}
 	names, err := s.names(dir)
 	if err != nil {
 		if dir == "." {

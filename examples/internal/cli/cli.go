@@ -117,7 +117,7 @@ func run(c *Context, name, description string, grammar any, args []string) (code
 		return Usage
 	}
 	for _, a := range args {
-		c.JSON = c.JSON || a == "--json"
+		c.JSON = c.JSON || a == "--json" || a == "--json=true"
 	}
 	if len(args) == 0 {
 		args = []string{"--help"}
