@@ -86,7 +86,7 @@ type Task struct {
 
 // Failure is what the engine saw fail: on the base before the first dispatch, or on the commit of the previous one.
 type Failure struct {
-	Step     string // base, verify, driver, review
+	Step     string // base: before any change; verify: on the commit of the previous dispatch
 	Command  string
 	ExitCode *int // nil: it did not end by itself
 	TimedOut bool

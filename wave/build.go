@@ -83,6 +83,9 @@ func (r *run) buildItem(id string) (err error) {
 	r.cancel[id] = cancel
 	r.mu.Unlock()
 	for {
+		if !r.holds(id) { // lost while it waited
+			return r.end(id, journal.StateClaimLost, claimGone, false, nil)
+		}
 		wave := r.journal.Wave()
 		item := wave.Items[id]
 		switch what := next(item, wave.Plan); what {

@@ -318,24 +318,30 @@ func (w *world) runOn(store statestore.Store, options ...option) wave.Report {
 	return report
 }
 
-// keepOnlyKey makes the state as new but for the key that signs commits, as another machine of the same fleet would have it.
-func (w *world) keepOnlyKey() {
-	w.t.Helper()
-	const key = statestore.Key("key/signature")
+// signingKey is where a store keeps the key that signs commits.
+const signingKey = statestore.Key("key/signature")
+
+// copyKey gives a store another's key, as two machines of one fleet have it.
+func copyKey(t *testing.T, from, to statestore.Store) {
+	t.Helper()
 	var value []byte
-	old, err := sqlite.Open(w.t.Context(), sqlite.Config{Path: filepath.Join(w.state, "state.db")})
-	must(w.t, err)
-	must(w.t, old.View(w.t.Context(), func(r statestore.Reader) error {
-		record, err := r.Get(key)
+	must(t, from.View(t.Context(), func(r statestore.Reader) error {
+		record, err := r.Get(signingKey)
 		value = record.Value
 		return err
 	}))
-	must(w.t, old.Close())
-	w.state += "-2"
-	must(w.t, w.store().Update(w.t.Context(), func(tx statestore.Tx) error {
-		_, err := tx.Put(key, value, 0)
+	must(t, to.Update(t.Context(), func(tx statestore.Tx) error {
+		_, err := tx.Put(signingKey, value, 0)
 		return err
 	}))
+}
+
+// keepOnlyKey makes the state as new but for the key that signs commits.
+func (w *world) keepOnlyKey() {
+	w.t.Helper()
+	old := w.store()
+	w.state += "-2"
+	copyKey(w.t, old, w.store())
 }
 
 // edit replaces text in the backlog, as a person would.

@@ -167,7 +167,7 @@ func (r *run) testUnion(ctx context.Context, u union) (bad *failedCheck, ran boo
 }
 
 func (r *run) runCheck(ctx context.Context, tip git.SHA, c check) (journal.Test, error) {
-	return r.test(ctx, testing{name: "union", commit: tip, argv: c.argv, text: c.text, workDir: c.workDir, seed: r.cacheOf(c.item)})
+	return r.test(ctx, testRun{name: "union", commit: tip, argv: c.argv, text: c.text, workDir: c.workDir, seed: r.cacheOf(c.item)})
 }
 
 // offender finds the item with which the failed command first fails, by halving the list: the shortest red beginning ends with it.

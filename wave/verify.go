@@ -18,7 +18,7 @@ import (
 // verify tests the item's newest commit, in a clean checkout that no agent has seen.
 func (r *run) verify(ctx context.Context, item *journal.ItemState) error {
 	attempt, own := item.Last(), r.item(item.ID)
-	test, err := r.test(ctx, testing{name: "verify-" + attempt.ID, item: item.ID, commit: attempt.Ended.Commit, argv: own.TestCmd.Words(),
+	test, err := r.test(ctx, testRun{name: "verify-" + attempt.ID, item: item.ID, commit: attempt.Ended.Commit, argv: own.TestCmd.Words(),
 		text: item.TestText, workDir: own.WorkDir, seed: r.cacheOf(item.ID)})
 	if err != nil {
 		return err
@@ -36,7 +36,7 @@ func (r *run) verify(ctx context.Context, item *journal.ItemState) error {
 // testItemOnBase runs the item's test before any change, for the first prompt, and to fill a cache that no agent can reach.
 func (r *run) testItemOnBase(ctx context.Context, item *journal.ItemState) error {
 	own := r.item(item.ID)
-	test, err := r.test(ctx, testing{name: "base", item: item.ID, commit: r.target.base, argv: own.TestCmd.Words(), text: item.TestText,
+	test, err := r.test(ctx, testRun{name: "base", item: item.ID, commit: r.target.base, argv: own.TestCmd.Words(), text: item.TestText,
 		workDir: own.WorkDir, seed: r.baseCache(), keep: r.cacheOf(item.ID)})
 	if err != nil {
 		return err
@@ -50,15 +50,15 @@ func (r *run) testBase() error {
 	if verify.Argv == nil || r.journal.Wave().Base != nil {
 		return nil
 	}
-	test, err := r.test(r.stop.ctx, testing{name: "base", item: "", commit: r.target.base, argv: verify.Argv, text: verify.Text, keep: r.baseCache()})
+	test, err := r.test(r.stop.ctx, testRun{name: "base", item: "", commit: r.target.base, argv: verify.Argv, text: verify.Text, keep: r.baseCache()})
 	if err != nil {
 		return err
 	}
 	return r.record(journal.BaseTested{Command: verify.Text, Test: test})
 }
 
-// testing describes one run of a test command on a commit.
-type testing struct {
+// testRun describes one run of a test command on a commit.
+type testRun struct {
 	name    string // of the tree, unique within the item
 	item    string // "" for the wave as a whole
 	commit  git.SHA
@@ -70,7 +70,7 @@ type testing struct {
 }
 
 // test runs a command on a commit and throws the tree away. The error is the engine's, or that ctx ended.
-func (r *run) test(ctx context.Context, t testing) (journal.Test, error) {
+func (r *run) test(ctx context.Context, t testRun) (journal.Test, error) {
 	home := t.item
 	if home == "" {
 		home = wholeWave

@@ -41,6 +41,21 @@ func withStore(c *cli.Context, common cli.Common, do func(*cli.Context, aesop.Pl
 	return errors.Join(do(c, place, store), store.Close())
 }
 
+// unfinished are the waves of a place that a resume would take up.
+func unfinished(c *cli.Context, common cli.Common) (ids []string, err error) {
+	err = withStore(c, common, func(c *cli.Context, place aesop.Place, store statestore.Store) error {
+		name, err := wave.Place(place.State)
+		if err != nil {
+			return err
+		}
+		return store.View(c, func(r statestore.Reader) error {
+			ids, err = journal.Open(r, name)
+			return err
+		})
+	})
+	return ids, err
+}
+
 type statusCommand struct{ cli.Common }
 
 type statusDocument struct {

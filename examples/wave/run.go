@@ -267,6 +267,11 @@ type resumeCommand struct {
 }
 
 func (cmd resumeCommand) Run(c *cli.Context) error {
+	if cmd.Wave == "" {
+		if left, err := unfinished(c, cmd.Common); err != nil || len(left) == 0 {
+			return nothingLeft(c, err)
+		}
+	}
 	engine, err := cmd.open(c, cmd.Common, nil, newProgress(c))
 	if err != nil {
 		return err
@@ -275,14 +280,22 @@ func (cmd resumeCommand) Run(c *cli.Context) error {
 	defer stopOnSignal(c, engine)()
 	reports, err := engine.Resume(c, cmd.Wave)
 	if err == nil && len(reports) == 0 {
-		c.Print(drainDocument{SchemaVersion: wave.SchemaVersion, Outcome: journal.NothingToDo, Waves: []wave.Report{}},
-			func(w io.Writer) { fmt.Fprintln(w, "nothing is unfinished") })
-		return nil
+		return nothingLeft(c, nil)
 	}
 	if len(reports) == 1 {
 		return finish(c, engine.State, reports[0], err)
 	}
 	return finishDrain(c, engine.State, reports, err)
+}
+
+// nothingLeft says that no wave is unfinished, unless that could not be found out.
+func nothingLeft(c *cli.Context, err error) error {
+	if err != nil {
+		return err
+	}
+	c.Print(drainDocument{SchemaVersion: wave.SchemaVersion, Outcome: journal.NothingToDo, Waves: []wave.Report{}},
+		func(w io.Writer) { fmt.Fprintln(w, "nothing is unfinished") })
+	return nil
 }
 
 func short(sha string) string { return sha[:min(len(sha), 10)] }
