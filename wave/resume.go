@@ -36,11 +36,11 @@ func (s *Scheduler) Resume(ctx context.Context, id string) ([]Report, error) {
 
 // resumeAll resumes waves in turn, until one is stopped. Those that are alive are left to their process; alive is the last of them.
 // One that cannot be taken up does not keep the others.
-func (s *Scheduler) resumeAll(ctx context.Context, ids []string) (reports []Report, alive error, faults []error) {
+func (s *Scheduler) resumeAll(ctx context.Context, ids []string) (reports []Report, alive *AliveError, faults []error) {
 	for _, open := range ids {
 		report, err := s.resumeOne(ctx, open)
-		if _, lives := errors.AsType[*AliveError](err); lives {
-			alive = err
+		if lives, ok := errors.AsType[*AliveError](err); ok {
+			alive = lives
 			continue
 		}
 		if errors.Is(err, errFinished) {
