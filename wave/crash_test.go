@@ -189,7 +189,7 @@ func TestKilledAtEveryPointResumeReachesTheSameEnd(t *testing.T) {
 	}
 	// Every event is a point, but for those that this wave does not have.
 	absent := []string{"adopted", "dropped", "gate_checked", "judged", "push_failed", "resumed", "stopped", "taken_over"}
-	effects := []string{"tracker_claim", "push", "tracker", "report"}
+	effects := []string{"tracker_claim", "commit", "push", "tracker", "report"}
 	points := slices.Concat(slices.DeleteFunc(journal.Types(), func(name string) bool { return slices.Contains(absent, name) }), effects)
 	for _, point := range points {
 		t.Run(point, func(t *testing.T) {

@@ -225,6 +225,7 @@ func (w *work) harvest(ctx context.Context, end journal.AttemptEnded) journal.At
 	if end.Commit, err = w.commit(ctx, changes); err != nil {
 		return w.unread(end, err)
 	}
+	fail("commit")
 	if end.Tree, err = engine.TreeOf(ctx, end.Commit); err != nil {
 		return w.unread(end, err)
 	}
