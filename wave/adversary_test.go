@@ -420,3 +420,12 @@ func TestLostNameOfTheStateIsAnError(t *testing.T) {
 		t.Errorf("error: %v", err)
 	}
 }
+
+func TestNamesThatAreOneSomewhereDoNotShipTogether(t *testing.T) {
+	w := newWorld(t)
+	w.items(item{"id": "a", "ownsFiles": []string{"Dir/x"}, "testCmd": "true"}, item{"id": "b", "ownsFiles": []string{"dir/y"}, "testCmd": "true"})
+	w.script(map[string][]attempt{"a": {writes("Dir/x", "x")}, "b": {writes("dir/y", "y")}})
+	report := w.run()
+	wantState(t, report, "a", journal.StateShipped)
+	wantState(t, report, "b", journal.StateIntegrationFailed)
+}

@@ -79,7 +79,8 @@ func without(items []*journal.ItemState, id string) []*journal.ItemState {
 	return slices.DeleteFunc(slices.Clone(items), func(i *journal.ItemState) bool { return i.ID == id })
 }
 
-// clashError is an item whose paths cannot stand in one tree with those of the items before it, as a file and a folder of one name.
+// clashError is an item whose paths cannot stand in one tree with those of the items before it: a file and a folder of one name, or names
+// that some file system takes for one.
 type clashError struct{ item string }
 
 func (e *clashError) Error() string {
@@ -90,6 +91,10 @@ func (e *clashError) Error() string {
 func (r *run) join(ctx context.Context, items []*journal.ItemState) (union, error) {
 	engine, wave := r.target.engine, r.journal.Wave()
 	tip := items[0].Verified
+	entries, err := engine.List(ctx, r.target.base)
+	if err != nil {
+		return union{}, err
+	}
 	whole, err := engine.Changed(ctx, r.target.base, tip)
 	if err != nil {
 		return union{}, err
@@ -100,6 +105,9 @@ func (r *run) join(ctx context.Context, items []*journal.ItemState) (union, erro
 			return union{}, err
 		}
 		whole = append(whole, changes...)
+		if len(tree.Twins(entries, whole)) > 0 {
+			return union{}, &clashError{item.ID}
+		}
 		// The items own disjoint paths, so the union is the one's tree with the other's changes.
 		tip, err = engine.Build(ctx, git.Commit{Parents: []git.SHA{tip, item.Verified}, Changes: changes, Who: r.identity(), When: wave.StartedAt,
 			Message: fmt.Sprintf("Join %s\n\n%s", item.Slug, trailerBlock(map[string]string{trailerWave: r.id})), Ref: "refs/aesop/waves/" + r.id})

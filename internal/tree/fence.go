@@ -64,12 +64,12 @@ func Fence(ctx context.Context, dir string, base []git.Entry, owns tracker.Owner
 			changes = append(changes, f.change)
 		}
 	}
-	return changes, append(violations, twins(base, changes)...), nil
+	return changes, append(violations, Twins(base, changes)...), nil
 }
 
-// twins finds changed paths that some file system would take for another path of the same tree. Twins that the base has are no
+// Twins finds changed paths that some file system would take for another path of the same tree. Twins that the base has are no
 // concern of the change.
-func twins(base []git.Entry, changes []git.Change) []Violation {
+func Twins(base []git.Entry, changes []git.Change) []Violation {
 	owner := make(map[string]string, len(base)+len(changes)) // folded path or folder to its spelling
 	spelled := make(map[string]bool, len(base))              // paths and folders of the base that stay
 	removed := make(map[string]bool)
