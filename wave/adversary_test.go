@@ -429,3 +429,25 @@ func TestNamesThatAreOneSomewhereDoNotShipTogether(t *testing.T) {
 	wantState(t, report, "a", journal.StateShipped)
 	wantState(t, report, "b", journal.StateIntegrationFailed)
 }
+
+func TestRunEndsWhereAnotherWaveIsAlwaysFaster(t *testing.T) {
+	w := newWorld(t)
+	w.items(item{"id": "a"})
+	w.script(map[string][]attempt{"a": good("a")})
+	store := w.store()
+	// A job of another wave that is about to claim, and does not.
+	must(t, store.Update(t.Context(), func(tx statestore.Tx) error {
+		_, err := job.Apply(tx, job.Create{ID: "other/a", Item: "a", Wave: "other", Seat: "worker"})
+		return err
+	}))
+	report := w.runOn(store)
+	wantOutcome(t, report, journal.NothingSelectable)
+	if len(report.Skipped) != 1 || report.Skipped[0].Reason != "claimed" {
+		t.Errorf("skipped: %s", asJSON(report.Skipped))
+	}
+	reports, err := w.schedulerOn(store).Drain(t.Context())
+	must(t, err)
+	if len(reports) != 1 || reports[0].Outcome != journal.NothingSelectable {
+		t.Errorf("reports: %s", asJSON(reports))
+	}
+}

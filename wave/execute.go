@@ -19,12 +19,21 @@ func (s *Scheduler) Run(ctx context.Context) (Report, error) {
 	if len(old) > 0 && stopped(old[len(old)-1].Outcome) {
 		return old[len(old)-1], nil
 	}
+	next := begin{resumed: summaries(old), exclude: map[string]bool{}}
+	var beaten *Report // the newest wave whose items others took, with the reason of each
 	for {
-		report, wave, err := s.runOne(ctx, begin{resumed: summaries(old)})
-		if err != nil || !wave.Beaten || len(report.Items) > 0 {
+		report, wave, err := s.runOne(ctx, next)
+		switch {
+		case err != nil || len(report.Items) > 0:
 			return report, err
+		case wave.Beaten:
+			next.leave(report)
+			beaten = &report
+		case beaten != nil && report.Outcome == journal.NothingSelectable:
+			return *beaten, nil
+		default:
+			return report, nil
 		}
-		// Others were faster at all that it wanted, and hold it now: look for other items.
 	}
 }
 
@@ -45,7 +54,8 @@ func (s *Scheduler) Drain(ctx context.Context) ([]Report, error) {
 			return reports, nil // the backlog is drained; an empty wave is no news
 		}
 		if err == nil && wave.Beaten && len(report.Items) == 0 {
-			continue // others hold now what it wanted
+			next.leave(report)
+			continue
 		}
 		reports = append(reports, report)
 		if err != nil || stopsDrain(report.Outcome) || len(report.Items) == 0 {
@@ -56,6 +66,15 @@ func (s *Scheduler) Drain(ctx context.Context) ([]Report, error) {
 		}
 		for _, item := range wave.Select(func(i *journal.ItemState) bool { return i.Commit == "" && (i.End == nil || !i.End.Counted) }) {
 			next.exclude[item.ID] = true
+		}
+	}
+}
+
+// leave leaves to others what they were faster at, so that each further look has fewer items to want.
+func (b *begin) leave(r Report) {
+	for _, s := range r.Skipped {
+		if s.Reason == string(tracker.Claimed) {
+			b.exclude[s.ID] = true
 		}
 	}
 }
