@@ -89,7 +89,7 @@ func TestKilledWithAnAgentOrATestAtWork(t *testing.T) {
 	for name, play := range map[string]func(w *world, mark string){
 		"agent": func(w *world, mark string) {
 			w.items(item{"id": "a"})
-			w.script(map[string][]attempt{"a": {{"exec": "echo $$ > " + mark + "; test -e " + mark + ".again || { echo > " + mark + ".again; while :; do sleep 0.05; done; }; echo good > a.txt"}}})
+			w.script(map[string][]attempt{"a": {{"exec": "test -e " + mark + " || { echo $$ > " + mark + "; while :; do sleep 0.05; done; }; echo good > a.txt"}}})
 		},
 		"test": func(w *world, mark string) {
 			w.items(item{"id": "a", "testCmd": "test -e a.txt || exit 1; test -e " + mark + " || { echo $$ > " + mark + "; while :; do sleep 0.05; done; }; grep good a.txt"})
