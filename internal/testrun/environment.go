@@ -8,19 +8,26 @@ import (
 )
 
 // always are the variables that every child gets: where programs are and how to talk.
-var always = []string{"PATH", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ", "USER", "LOGNAME", "SHELL",
-	"SystemRoot", "SystemDrive", "ComSpec", "PATHEXT", "windir", "NUMBER_OF_PROCESSORS"}
+func always() []string {
+	return []string{"PATH", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ", "USER", "LOGNAME", "SHELL",
+		"SystemRoot", "SystemDrive", "ComSpec", "PATHEXT", "windir", "NUMBER_OF_PROCESSORS"}
+}
+
+// toolchain is a program that may be installed below the home folder.
+type toolchain struct{ name, below string }
 
 // toolchains are programs installed below the home folder: the variable that says where, and its place where it is not set.
-var toolchains = []struct{ name, below string }{
-	{"RUSTUP_HOME", ".rustup"}, {"PYENV_ROOT", ".pyenv"}, {"NVM_DIR", ".nvm"}, {"RBENV_ROOT", ".rbenv"}, {"SDKMAN_DIR", ".sdkman"},
-	{"GOROOT", ""}, {"JAVA_HOME", ""},
+func toolchains() []toolchain {
+	return []toolchain{
+		{"RUSTUP_HOME", ".rustup"}, {"PYENV_ROOT", ".pyenv"}, {"NVM_DIR", ".nvm"}, {"RBENV_ROOT", ".rbenv"}, {"SDKMAN_DIR", ".sdkman"},
+		{"GOROOT", ""}, {"JAVA_HOME", ""},
+	}
 }
 
 // Base are the variables of lookup that every child may see, and those named by pass.
 func Base(lookup func(string) (string, bool), pass []string) []string {
 	var env []string
-	for _, name := range slices.Concat(always, pass) {
+	for _, name := range slices.Concat(always(), pass) {
 		value, ok := lookup(name)
 		if !ok {
 			continue
@@ -45,7 +52,7 @@ func Environment(lookup func(string) (string, bool), pass []string, private stri
 	env := Base(lookup, pass)
 	add := func(name, value string) { env = append(env, name+"="+value) }
 	home, _ := lookup("HOME")
-	for _, t := range toolchains {
+	for _, t := range toolchains() {
 		if value, ok := lookup(t.name); ok {
 			add(t.name, value)
 		} else if place := filepath.Join(home, t.below); home != "" && t.below != "" && isDir(place) {
