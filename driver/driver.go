@@ -6,6 +6,7 @@ package driver
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"aesop/cost"
@@ -71,6 +72,11 @@ type Task struct {
 	Model  string // overrides the role's model
 	// Session continues the session of an earlier Result where Info.Resumes; otherwise it is ignored.
 	Session string
+	// Schema is the JSON Schema of the answer that is wanted, as an object, or nil. A driver whose program can keep to a schema hands
+	// it over; to the others the prompt says it.
+	Schema json.RawMessage
+	// ReadOnly asks for a task that changes nothing. A driver whose program can be kept from writing keeps it.
+	ReadOnly bool
 
 	Dir        string   // root of the tree to work in, absolute; a fresh checkout that nobody else uses
 	AttemptDir string   // folder for progress, usage and reports, absolute, outside Dir
@@ -107,9 +113,11 @@ type Budget struct {
 
 // Result is what came of a task. All of it is the driver's word.
 type Result struct {
-	Files   []string     // paths it says it changed, relative to Task.Dir; nil: it does not say
-	Summary string       // the agent's last words
-	Session string       // to continue from, or ""
+	Files   []string // paths it says it changed, relative to Task.Dir; nil: it does not say
+	Summary string   // the agent's last words
+	Session string   // to continue from, or ""
+	// Answer is what the program gave as its answer to Task.Schema, or nil. It can be anything: who asked validates it.
+	Answer  json.RawMessage
 	Calls   []cost.Usage // every model call made, also by failed and repeated ones
 	Metered bool         // Calls is complete; false: usage is unknown or only part of the truth
 	Output  []byte       // tail of the raw output, bounded, for the log
