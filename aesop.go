@@ -91,7 +91,7 @@ func (e *Engine) Close() error { return e.Store.Close() }
 func (c Config) scheduler(p Place, backlog Tracker, store statestore.Store, agent Driver) wave.Config {
 	s := c.Settings
 	return wave.Config{Repo: p.Repo, State: p.State, Tracker: backlog, Store: store, Driver: agent,
-		Remote: s.Remote, Base: s.Base, Model: s.Model, Verify: s.Verify, AllowRedBase: s.AllowRedBase,
+		Repository: s.repository(), Repositories: c.repositorySettings(p), Model: s.Model, AllowRedBase: s.AllowRedBase,
 		ProtectedBranches: s.ProtectedBranches, PassEnv: s.PassEnv, MaxItems: s.MaxItems, Parallel: s.Parallel, MaxAttempts: s.MaxAttempts,
 		AgentTimeout: s.AgentTimeout, IdleTimeout: s.IdleTimeout, TestTimeout: s.TestTimeout, Lease: s.Lease,
 		Gates: c.Gates, Reviewer: c.Reviewer, Approver: c.Approver, Prompts: c.Prompts, Observers: c.Observers, Redactor: c.Redactor, Logger: c.Logger}
@@ -121,7 +121,7 @@ func Locate(ctx context.Context, repo string, s Settings) (Place, error) {
 		p.Backlog = filepath.Join(abs, p.Backlog)
 	}
 	if p.State == "" {
-		if p.State, err = defaultState(ctx, abs); err != nil {
+		if p.State, err = defaultState(ctx, abs, p.Backlog); err != nil {
 			return p, err
 		}
 	} else if p.State, err = filepath.Abs(p.State); err != nil {
@@ -150,24 +150,31 @@ func (p Place) OpenStore(ctx context.Context) (statestore.Store, error) {
 // Halt is the switch that stops every wave of the place.
 func (p Place) Halt() wave.Halt { return wave.Halt{Dir: p.State} }
 
-// defaultState is the folder of a repository below the user's state folder.
-func defaultState(ctx context.Context, repo string) (string, error) {
+// defaultState is the folder of a repository, or of a backlog that lies in none, below the user's state folder.
+func defaultState(ctx context.Context, repo, backlog string) (string, error) {
 	program, err := git.Find(ctx)
 	if err != nil {
 		return "", err
 	}
+	id := ""
 	user, err := program.OpenUser(ctx, repo)
-	if errors.Is(err, git.ErrNotRepository) {
-		return "", &wave.SetupError{Code: "not_a_repository", Message: err.Error(), Hint: "run git init there, or name the folder of a repository", Err: err}
-	}
-	if err != nil {
+	switch {
+	case err == nil:
+		id = user.ID()
+	case !errors.Is(err, git.ErrNotRepository):
 		return "", err
+	default: // the items of a backlog outside may name their repositories
+		folder, missing := filepath.EvalSymlinks(backlog)
+		if missing != nil {
+			return "", &wave.SetupError{Code: "not_a_repository", Message: err.Error(), Hint: "run git init there, or name the folder of a repository", Err: err}
+		}
+		id = git.PlaceID(filepath.Dir(folder))
 	}
 	root, err := stateRoot(os.Getenv)
 	if err != nil {
 		return "", err
 	}
-	return filepath.Join(root, "aesop", user.ID()), nil
+	return filepath.Join(root, "aesop", id), nil
 }
 
 func stateRoot(env func(string) string) (string, error) {

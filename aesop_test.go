@@ -189,8 +189,19 @@ func TestOpenRefuses(t *testing.T) {
 		repository(t)
 		folder := t.TempDir()
 		write(t, filepath.Join(folder, "tracker.json"), "[]")
+		if _, err := aesop.Locate(t.Context(), t.TempDir(), aesop.Settings{}); err == nil || !strings.Contains(err.Error(), "git init") {
+			t.Errorf("neither a repository nor a backlog: %v", err)
+		}
+		// Outside of any repository, only items that name theirs can be worked on.
 		for _, state := range []string{"", t.TempDir()} {
-			_, err := aesop.Open(t.Context(), aesop.Config{Repo: folder, Agent: &greeter{}, Settings: aesop.Settings{State: state}})
+			engine, err := aesop.Open(t.Context(), aesop.Config{Repo: folder, Agent: &greeter{}, Settings: aesop.Settings{State: state}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = engine.Plan(t.Context())
+			if err := engine.Close(); err != nil {
+				t.Fatal(err)
+			}
 			if setup, ok := errors.AsType[*wave.SetupError](err); !ok || setup.Code != "not_a_repository" || !strings.Contains(setup.Hint, "git init") {
 				t.Errorf("state %q: error is %v", state, err)
 			}

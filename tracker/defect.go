@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"path"
 	"strings"
 
 	"aesop/internal/document"
@@ -85,6 +86,9 @@ func checkWorkDir(dir string) error {
 	}
 	return CheckPath(dir)
 }
+
+// Repository names the repository of the item, as a clean path relative to the backlog file; "." where the item names none.
+func (i Item) Repository() string { return path.Clean(i.Repo) }
 
 // checkRepo allows "." and leading "..": repositories may lie beside the backlog.
 func checkRepo(repo string) error {

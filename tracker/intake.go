@@ -18,8 +18,9 @@ type IntakeOptions struct {
 	// Exclude says which items are not to be taken by this wave, for reasons of the caller's; nil: none. They occupy their paths, and
 	// others can depend on them, all the same.
 	Exclude func(id string) bool
-	// InBase says whether a commit is an ancestor of the wave's base. An error counts as no. Nil: nothing is in the base.
-	InBase func(commit string) (bool, error)
+	// InBase says whether the shipped commit of an item is in the base of its repository. An error counts as no. Nil: nothing is in
+	// the base.
+	InBase func(item Item) (bool, error)
 }
 
 // Selection is what a wave would take.
@@ -83,13 +84,13 @@ type baseAnswer struct {
 	err error
 }
 
-func (in *intake) inBase(commit string) (bool, error) {
-	answer, asked := in.known[commit]
+func (in *intake) inBase(item Item) (bool, error) {
+	answer, asked := in.known[item.ID]
 	if !asked {
 		if in.InBase != nil {
-			answer.yes, answer.err = in.InBase(commit)
+			answer.yes, answer.err = in.InBase(item)
 		}
-		in.known[commit] = answer
+		in.known[item.ID] = answer
 	}
 	return answer.yes && answer.err == nil, answer.err
 }
@@ -100,7 +101,7 @@ func (in *intake) occupy(item Item) {
 		in.take(item, OverlapsClaimed)
 	}
 	if item.Shipped != nil {
-		if merged, _ := in.inBase(item.Shipped.Commit); !merged {
+		if merged, _ := in.inBase(item); !merged {
 			in.take(item, OverlapsUnmerged)
 		}
 	}
@@ -163,7 +164,7 @@ func (in *intake) obstacle(item Item) (Reason, string) {
 	}
 	owned, _ := ParseOwnership(item.OwnsFiles) // sound, or the item would have a defect
 	for _, other := range in.taken {
-		if other.item.ID == item.ID || other.item.Repo != item.Repo {
+		if other.item.ID == item.ID || other.item.Repository() != item.Repository() {
 			continue
 		}
 		if pair, overlap := owned.Overlaps(other.owned); overlap {
@@ -216,7 +217,7 @@ func (in *intake) unmet(id string) string {
 		}
 		return fmt.Sprintf("there is no item %s", id)
 	case dependency.Shipped != nil:
-		merged, err := in.inBase(dependency.Shipped.Commit)
+		merged, err := in.inBase(dependency)
 		if err != nil {
 			return fmt.Sprintf("whether %s is in the base is not known: %v", id, err)
 		}

@@ -85,7 +85,8 @@ func TestIntake(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.options.Now = lapse
-			tt.options.InBase = func(commit string) (bool, error) {
+			tt.options.InBase = func(item Item) (bool, error) {
+				commit := item.Shipped.Commit
 				if commit == "err" {
 					return true, errors.New("no git")
 				}
@@ -122,7 +123,7 @@ func TestIntakeWithoutBase(t *testing.T) {
 func TestIntakeAsksOnce(t *testing.T) {
 	asked := 0
 	Intake(Backlog{Items: []Item{sound("a", is(Done), ships("c")), sound("b", depends("a")), sound("c", depends("a"))}},
-		IntakeOptions{InBase: func(string) (bool, error) { asked++; return true, nil }})
+		IntakeOptions{InBase: func(Item) (bool, error) { asked++; return true, nil }})
 	if asked != 1 {
 		t.Errorf("the base was asked %d times", asked)
 	}
@@ -137,7 +138,7 @@ func TestIntakeSaysWhatToMerge(t *testing.T) {
 	done := item("done", "x")
 	done.Status, done.Shipped = Done, shipped
 	got := Intake(Backlog{Items: []Item{done, item("after", "y", "done"), item("beside", "x"), item("one", "a", "two"), item("two", "b", "three"), item("three", "c", "one")}},
-		IntakeOptions{InBase: func(string) (bool, error) { return false, nil }})
+		IntakeOptions{InBase: func(Item) (bool, error) { return false, nil }})
 	want := map[string]string{"after": "done is not in the base; merge aesop/w", "beside": "merge aesop/w", "one": "one depends on itself", "two": "two depends on itself", "three": "three depends on itself"}
 	for _, s := range got.Skipped {
 		if !strings.Contains(s.Detail, want[s.ID]) || want[s.ID] == "" {

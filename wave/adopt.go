@@ -11,26 +11,28 @@ import (
 	"aesop/wave/journal"
 )
 
-// adopt looks, once the claims are held, whether the remote has an item's work already. The remote owns that fact.
-func (r *run) adopt() error {
-	open := r.journal.Wave().Select(func(i *journal.ItemState) bool { return i.Open() })
-	if len(open) == 0 {
+// adopt looks, once the claims are held, whether the remotes have an item's work already. They own that fact.
+func (r *run) adopt() error { return r.eachRepository(r.adoptIn) }
+
+func (r *run) adoptIn(t *target) error {
+	wave := r.journal.Wave()
+	if len(wave.Select(func(i *journal.ItemState) bool { return i.Repo == t.Name && i.Open() })) == 0 {
 		return nil
 	}
-	refs, err := r.target.shipper.Refs(r.stop.ctx)
+	refs, err := t.shipper.Refs(r.stop.ctx)
 	if err != nil {
-		return fmt.Errorf("ask %s for the item refs: %w", r.target.shipper.Name(), err)
+		return fmt.Errorf("ask %s for the item refs: %w", t.shipper.Name(), err)
 	}
-	if intent := r.journal.Wave().Intent; intent != nil && landed(refs, *intent) {
+	if intent := wave.Repositories[t.Name].Intent; intent != nil && landed(refs, *intent) {
 		return r.shipped(*intent, 0)
 	}
-	_, err = r.adoptFrom(r.stop.ctx, refs)
+	_, err = r.adoptFrom(r.stop.ctx, t, refs)
 	return err
 }
 
 // adoptFrom takes every open item whose ref is not where its recorded shipment is out of the wave: it is shipped.
-func (r *run) adoptFrom(ctx context.Context, refs map[string]string) (adopted bool, err error) {
-	for _, item := range r.journal.Wave().Select(func(i *journal.ItemState) bool { return i.Open() }) {
+func (r *run) adoptFrom(ctx context.Context, t *target, refs map[string]string) (adopted bool, err error) {
+	for _, item := range r.journal.Wave().Select(func(i *journal.ItemState) bool { return i.Repo == t.Name && i.Open() }) {
 		at := refs[ItemRef(item.ID)]
 		r.mu.Lock()
 		r.old[item.ID] = at
@@ -39,15 +41,15 @@ func (r *run) adoptFrom(ctx context.Context, refs map[string]string) (adopted bo
 			continue
 		}
 		adopted = true
-		if err := r.adoptItem(ctx, item, at); err != nil {
+		if err := r.adoptItem(ctx, t, item, at); err != nil {
 			return adopted, err
 		}
 	}
 	return adopted, nil
 }
 
-func (r *run) adoptItem(ctx context.Context, item *journal.ItemState, at git.SHA) error {
-	made, err := r.recognise(ctx, item, at)
+func (r *run) adoptItem(ctx context.Context, t *target, item *journal.ItemState, at git.SHA) error {
+	made, err := r.recognise(ctx, t, item, at)
 	if err != nil {
 		return err
 	}
@@ -65,7 +67,7 @@ func (r *run) adoptItem(ctx context.Context, item *journal.ItemState, at git.SHA
 
 // recognise finds out which shipment a commit is: by the store, or by a signature that only who holds the key could make, and which
 // covers the item's text. Nil: it is nobody's that we know.
-func (r *run) recognise(ctx context.Context, item *journal.ItemState, commit git.SHA) (*shipment, error) {
+func (r *run) recognise(ctx context.Context, t *target, item *journal.ItemState, commit git.SHA) (*shipment, error) {
 	var known *shipment
 	err := r.s.config.Store.View(ctx, func(s statestore.Reader) error {
 		record, err := s.Get(shipmentKey(commit))
@@ -80,8 +82,8 @@ func (r *run) recognise(ctx context.Context, item *journal.ItemState, commit git
 	if err != nil || known != nil {
 		return known, err
 	}
-	engine := r.target.engine
-	if err := engine.Fetch(ctx, r.target.remote, commit); err != nil {
+	engine := t.engine
+	if err := engine.Fetch(ctx, t.remote, commit); err != nil {
 		return nil, fmt.Errorf("fetch the shipment of %s: %w", item.ID, err)
 	}
 	message, err := engine.Message(ctx, commit)
@@ -100,9 +102,9 @@ func (r *run) recognise(ctx context.Context, item *journal.ItemState, commit git
 	if err != nil {
 		return nil, err
 	}
-	t := trailers(message)
-	if !signed(key, t, item.Fingerprint, parents[0], tree.Digest(changes, commit)) {
+	said := trailers(message)
+	if !signed(key, said, item.Fingerprint, parents[0], tree.Digest(changes, commit)) {
 		return nil, nil
 	}
-	return &shipment{Item: t[trailerItem], Fingerprint: item.Fingerprint, Wave: t[trailerWave], Branch: Branch(t[trailerWave]), Commit: commit}, nil
+	return &shipment{Item: said[trailerItem], Fingerprint: item.Fingerprint, Wave: said[trailerWave], Branch: Branch(said[trailerWave]), Commit: commit}, nil
 }

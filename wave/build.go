@@ -51,7 +51,7 @@ func (r *run) build() error {
 	slots := semaphore.NewWeighted(int64(r.s.config.Parallel))
 	var working sync.WaitGroup
 	for _, item := range wave.Select((*journal.ItemState).Open) {
-		if next(item, wave.Plan) == stepNone || slots.Acquire(r.stop.ctx, 1) != nil {
+		if wave.Of(item).Failed != nil || next(item, wave.Plan) == stepNone || slots.Acquire(r.stop.ctx, 1) != nil {
 			continue
 		}
 		working.Go(func() {
@@ -120,9 +120,12 @@ func (r *run) end(id string, state journal.State, reason string, counted bool, f
 	return r.recordWith(r.cancelJob(id, string(state)), journal.ItemEnded{Item: id, State: state, Reason: reason, Counted: counted, Failure: failure})
 }
 
-// endAll ends every open item in the same way, uncounted.
-func (r *run) endAll(wave *journal.Wave, state journal.State, reason string) error {
-	for _, item := range wave.Select((*journal.ItemState).Open) {
+// endAll ends every open item of a repository in the same way, uncounted.
+func (r *run) endAll(repo string, state journal.State, reason string) error {
+	for _, item := range r.journal.Wave().Select((*journal.ItemState).Open) {
+		if item.Repo != repo {
+			continue
+		}
 		if err := r.end(item.ID, state, reason, false, nil); err != nil {
 			return err
 		}

@@ -24,9 +24,9 @@ const (
 
 // commit builds the item's commit on the base and makes sure that it is what was checked.
 func (w *work) commit(ctx context.Context, changes []git.Change) (git.SHA, error) {
-	engine, base := w.target.engine, w.target.base
+	engine, base := w.target.engine, w.target.Base
 	ref := "refs/aesop/attempts/" + w.id + "/" + itemName(w.item.ID) + "/" + w.attempt
-	description := git.Commit{Parents: []git.SHA{base}, Changes: changes, Who: w.identity(), When: w.journal.Wave().StartedAt, Ref: ref}
+	description := git.Commit{Parents: []git.SHA{base}, Changes: changes, Who: w.target.identity(), When: w.journal.Wave().StartedAt, Ref: ref}
 	content := tree.Digest(changes, base)
 	key, err := w.s.signingKey(ctx)
 	if err != nil {

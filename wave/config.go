@@ -14,24 +14,32 @@ import (
 	"aesop/driver"
 	"aesop/statestore"
 	"aesop/tracker"
+	"aesop/wave/journal"
 )
+
+// Repository is what may differ between the repositories of a wave.
+type Repository struct {
+	Remote string // "": origin, else the only one
+	Base   string // branch of the remote; "": its default branch
+	// Verify is a test of the whole repository. It runs on the base before any agent does, and on what is about to ship.
+	Verify tracker.Command
+}
 
 // Config is what a Scheduler needs. Repo, State, Tracker, Store and Driver are required; every other field has a default where
 // it is zero.
 type Config struct {
-	Repo    string // a folder in the user's repository
+	Repo    string // a folder in the user's repository; not used where the backlog's items name their repositories
 	State   string // local folder for the engine's own files, outside any repository
 	Tracker tracker.Tracker
 	Store   statestore.Store
 	Driver  driver.Driver
 
-	Remote string // "": origin, else the only one
-	Base   string // branch of the remote; "": its default branch
-	Model  string // overrides the driver's model of workers; an item's own model overrides both
-	Owner  string // shown in claims; "": user and host
+	Repository
+	// Repositories says what differs in the repository whose work tree is at root; nil: nothing.
+	Repositories func(root string, common Repository) (Repository, error)
 
-	// Verify is a test of the whole repository. It runs on the base before any agent does, and on what is about to ship.
-	Verify       tracker.Command
+	Model        string // overrides the driver's model of workers; an item's own model overrides both
+	Owner        string // shown in claims; "": user and host
 	AllowRedBase bool
 	// ProtectedBranches are patterns of branches never pushed to, beside the base, main, master and release/*.
 	ProtectedBranches []string
@@ -48,8 +56,8 @@ type Config struct {
 	Gates     []Gate // asked beside HALT
 	Reviewer  Reviewer
 	Approver  Approver
-	Prompts   PromptBuilder // nil: the built-in template
-	Shipper   Shipper       // nil: the remote
+	Prompts   PromptBuilder                    // nil: the built-in template
+	Shipper   func(journal.Repository) Shipper // nil: the remote
 	Observers []Observer
 	Redactor  Redactor // nil: nothing is redacted
 
@@ -131,4 +139,12 @@ func defaultOwner(lookup func(string) (string, bool)) string {
 		name = "aesop"
 	}
 	return name + "@" + host
+}
+
+// repository is the configuration of the repository at root.
+func (s *Scheduler) repository(root string) (Repository, error) {
+	if s.config.Repositories == nil {
+		return s.config.Repository, nil
+	}
+	return s.config.Repositories(root, s.config.Repository)
 }

@@ -38,7 +38,7 @@ func (r *run) dispatch(ctx context.Context, item *journal.ItemState) error {
 		return err
 	}
 	r.setJobToken(item.ID, token)
-	w := &work{run: r, item: item, text: r.item(item.ID), attempt: attempt, round: round, from: from,
+	w := &work{run: r, target: r.targetOf(item.ID), item: item, text: r.item(item.ID), attempt: attempt, round: round, from: from,
 		dir: r.agentDir(item.ID, round, attempt)}
 	return r.attemptEnded(w, w.do(ctx))
 }
@@ -50,7 +50,7 @@ func (r *run) agentDir(item string, round int, attempt string) string {
 
 // round says which dispatch this is, from which commit it starts, and what the gates call it.
 func (r *run) round(item *journal.ItemState) (round int, from git.SHA, gate string) {
-	round, from, gate = 1, r.target.base, "dispatch"
+	round, from, gate = 1, r.targetOf(item.ID).Base, "dispatch"
 	for _, a := range item.Attempts {
 		round = a.Round
 		if a.Test != nil && !a.Test.Passed { // a repair starts from the commit that failed
@@ -63,6 +63,7 @@ func (r *run) round(item *journal.ItemState) (round int, from git.SHA, gate stri
 // work is one attempt.
 type work struct {
 	*run
+	target  *target
 	item    *journal.ItemState
 	text    tracker.Item
 	attempt string
@@ -151,7 +152,7 @@ const maxDiff = 64 << 10
 // failure is what the agent is told went wrong: its last commit's test, or the test on the base where that fails already.
 func (w *work) failure(ctx context.Context) (*driver.Failure, error) {
 	test, step, diff := w.item.BaseTest, "base", ""
-	if w.from != w.target.base {
+	if w.from != w.target.Base {
 		last := w.item.Last()
 		for i := range w.item.Attempts {
 			if a := &w.item.Attempts[i]; a.Test != nil {
@@ -160,7 +161,7 @@ func (w *work) failure(ctx context.Context) (*driver.Failure, error) {
 		}
 		test, step = last.Test, "verify"
 		var err error
-		if diff, err = w.target.engine.Diff(ctx, w.target.base, w.from, maxDiff); err != nil {
+		if diff, err = w.target.engine.Diff(ctx, w.target.Base, w.from, maxDiff); err != nil {
 			return nil, err
 		}
 	}
@@ -197,7 +198,7 @@ func (w *work) runDriver(ctx context.Context, task driver.Task, log *itemLog) (r
 
 // harvest reads what the agent left. The commit has exactly the bytes that were checked.
 func (w *work) harvest(ctx context.Context, end journal.AttemptEnded) journal.AttemptEnded {
-	engine, base := w.target.engine, w.target.base
+	engine, base := w.target.engine, w.target.Base
 	entries, err := engine.List(ctx, base)
 	if err != nil {
 		return w.unread(end, err)

@@ -3,6 +3,7 @@ package wave
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"aesop/statestore"
 	"aesop/tracker"
@@ -44,7 +45,7 @@ func (s *Scheduler) Drain(ctx context.Context) ([]Report, error) {
 	if err != nil || len(reports) > 0 && stopped(reports[len(reports)-1].Outcome) {
 		return reports, err
 	}
-	next := begin{exclude: map[string]bool{}}
+	next := begin{exclude: map[string]bool{}, from: map[string]string{}, over: map[string]string{}}
 	for _, r := range reports { // what an earlier drain left is its first part
 		next.resume(r)
 	}
@@ -61,8 +62,10 @@ func (s *Scheduler) Drain(ctx context.Context) ([]Report, error) {
 		if err != nil || stopsDrain(report.Outcome) || len(report.Items) == 0 {
 			return reports, err
 		}
-		if wave.Shipped != nil {
-			next.from, next.over = wave.Shipped.Tip, ""
+		for _, repository := range wave.In() {
+			if repository.Shipped != nil {
+				next.from[repository.Name] = repository.Shipped.Tip
+			}
 		}
 		for _, item := range wave.Select(func(i *journal.ItemState) bool { return i.Commit == "" && (i.End == nil || !i.End.Counted) }) {
 			next.exclude[item.ID] = true
@@ -83,7 +86,7 @@ func (b *begin) leave(r Report) {
 func (b *begin) resume(r Report) {
 	for _, repo := range r.Repositories {
 		if repo.Pushed {
-			b.over = *repo.SHA
+			b.over[repo.Repo] = *repo.SHA
 		}
 	}
 	for _, i := range r.Items {
@@ -110,9 +113,9 @@ func stopsDrain(o journal.Outcome) bool {
 
 // begin says how a new wave starts.
 type begin struct {
-	from    string          // commit to start from; "" is the tip of the base branch
-	over    string          // commit to start from if the base has nothing that it lacks
-	exclude map[string]bool // items not to take
+	from    map[string]string // commit to start from, by repository; none is the tip of the base branch
+	over    map[string]string // commit to start from if the base has nothing that it lacks, by repository
+	exclude map[string]bool   // items not to take
 	resumed []journal.Resume
 }
 
@@ -139,37 +142,24 @@ func (r *run) first(b begin) (Report, error) {
 	if err := r.pass("claim", ""); err != nil {
 		return r.nothingBegan(*stoppedBy(err), b)
 	}
-	var err error
-	if r.target, err = r.s.open(r.stop.ctx, r.id, origin{commit: b.from}); err != nil {
-		return r.refused(err, b)
-	}
-	if b.over != "" {
-		ahead, err := r.target.engine.IsAncestor(r.stop.ctx, r.target.base, b.over)
-		if err != nil {
-			return r.refused(err, b)
-		}
-		if ahead {
-			r.target.base = b.over
-		}
-	}
-	chosen, err := r.s.choose(r.stop.ctx, r.target, b.exclude)
+	chosen, err := r.s.choose(r.stop.ctx, r.id, b)
 	if err != nil {
 		return r.refused(err, b)
 	}
+	r.targets = chosen.targets
 	claims, err := r.tokens(chosen.Items)
 	if err != nil {
 		return r.refused(err, b)
 	}
-	plan, err := r.s.planned(r.stop.ctx, r.target, chosen.Items, claims)
-	if err != nil {
-		return r.refused(err, b)
-	}
-	plan.Skipped, plan.Resumed = skipped(chosen.Skipped), b.resumed
+	plan := r.s.planned(chosen, claims)
+	plan.Resumed = b.resumed
 	if len(chosen.Items) == 0 {
-		return r.closeEmpty(plan, journal.Ended{Outcome: nothing(chosen)})
+		return r.closeEmpty(plan, journal.Ended{Outcome: nothing(chosen.Selection)})
 	}
-	if err := r.target.engine.Pin(r.stop.ctx, "refs/aesop/base/"+r.id, plan.Base); err != nil {
-		return r.refused(err, b)
+	for _, t := range r.targets.open {
+		if err := t.engine.Pin(r.stop.ctx, "refs/aesop/base/"+r.id, t.Base); err != nil {
+			return r.refused(err, b)
+		}
 	}
 	if err := r.record(plan); err != nil {
 		return r.refused(err, b)
@@ -179,13 +169,14 @@ func (r *run) first(b begin) (Report, error) {
 
 // work takes the planned items and runs the wave.
 func (r *run) work(items []tracker.Item) error {
-	if err := r.testBase(); err != nil {
+	if err := r.leaveFailed(); err != nil {
 		return err
 	}
-	if red := r.journal.Wave(); red.RedBase() {
-		return r.endAll(red, journal.StateCancelled, "the base is red")
+	if err := r.testBases(); err != nil {
+		return err
 	}
-	if err := r.claim(items); err != nil {
+	open := r.journal.Wave()
+	if err := r.claim(slices.DeleteFunc(slices.Clone(items), func(i tracker.Item) bool { return !open.Items[i.ID].Open() })); err != nil {
 		return err
 	}
 	defer r.keepClaims()()
@@ -195,7 +186,7 @@ func (r *run) work(items []tracker.Item) error {
 // nothingBegan ends a wave that a gate stopped before it was planned.
 func (r *run) nothingBegan(stopped journal.Stopped, b begin) (Report, error) {
 	info := r.s.config.Driver.Info()
-	plan := journal.Planned{Driver: info.Name, Tier: info.EffectiveTier(), Repo: r.s.user.Root, Resumed: b.resumed}
+	plan := journal.Planned{Driver: info.Name, Tier: info.EffectiveTier(), Resumed: b.resumed}
 	return r.closeEmpty(plan, stopped, journal.Ended{Outcome: stopped.Outcome})
 }
 

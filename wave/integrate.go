@@ -11,19 +11,22 @@ import (
 	"aesop/wave/journal"
 )
 
-// integrateAndShip joins what is verified and pushes it. Items that others have shipped meanwhile leave the wave, and the rest
-// is joined anew; each round has fewer items, so it ends.
-func (r *run) integrateAndShip() error {
+// integrateAndShip joins what is verified in each repository and pushes it.
+func (r *run) integrateAndShip() error { return r.eachRepository(r.shipFrom) }
+
+// shipFrom ships what is verified in one repository. Items that others have shipped meanwhile leave the wave, and the rest is joined
+// anew; each round has fewer items, so it ends.
+func (r *run) shipFrom(t *target) error {
 	for {
-		ready := r.journal.Wave().Select((*journal.ItemState).Shippable)
+		ready := r.journal.Wave().Select(func(i *journal.ItemState) bool { return i.Repo == t.Name && i.Shippable() })
 		if len(ready) == 0 {
 			return nil
 		}
-		tip, kept, err := r.integrate(ready)
+		tip, kept, err := r.integrate(t, ready)
 		if err != nil || len(kept) == 0 {
 			return err
 		}
-		again, err := r.ship(tip, kept)
+		again, err := r.ship(t, tip, kept)
 		if err != nil || !again {
 			return err
 		}
@@ -38,10 +41,10 @@ type union struct {
 
 // integrate joins the items' commits and tests the result. What breaks the others is dropped, one item at a time, until the
 // rest passes.
-func (r *run) integrate(items []*journal.ItemState) (git.SHA, []*journal.ItemState, error) {
+func (r *run) integrate(t *target, items []*journal.ItemState) (git.SHA, []*journal.ItemState, error) {
 	ctx := r.stop.ctx
 	for len(items) > 0 {
-		joined, err := r.join(ctx, items)
+		joined, err := r.join(ctx, t, items)
 		if clash, ok := errors.AsType[*clashError](err); ok {
 			if err := r.end(clash.item, journal.StateIntegrationFailed, clash.Error(), true, &journal.Failure{Step: "integrate", Tail: clash.Error()}); err != nil {
 				return "", nil, err
@@ -52,14 +55,14 @@ func (r *run) integrate(items []*journal.ItemState) (git.SHA, []*journal.ItemSta
 		if err != nil {
 			return "", nil, err
 		}
-		bad, ran, err := r.testUnion(ctx, joined)
+		bad, ran, err := r.testUnion(ctx, t, joined)
 		if err != nil {
 			return "", nil, err
 		}
 		if bad == nil {
-			return joined.tip, items, r.record(journal.Integrated{Tip: joined.tip, Items: itemIDs(items), Verified: ran})
+			return joined.tip, items, r.record(journal.Integrated{Repo: t.Name, Tip: joined.tip, Items: itemIDs(items), Verified: ran})
 		}
-		offender, failure, err := r.offender(ctx, items, *bad)
+		offender, failure, err := r.offender(ctx, t, items, *bad)
 		if err != nil {
 			return "", nil, err
 		}
@@ -88,19 +91,19 @@ func (e *clashError) Error() string {
 }
 
 // join makes the merge commits; of one item it is the item's own commit. The same items give the same commits.
-func (r *run) join(ctx context.Context, items []*journal.ItemState) (union, error) {
-	engine, wave := r.target.engine, r.journal.Wave()
+func (r *run) join(ctx context.Context, t *target, items []*journal.ItemState) (union, error) {
+	engine, wave := t.engine, r.journal.Wave()
 	tip := items[0].Verified
-	entries, err := engine.List(ctx, r.target.base)
+	entries, err := engine.List(ctx, t.Base)
 	if err != nil {
 		return union{}, err
 	}
-	whole, err := engine.Changed(ctx, r.target.base, tip)
+	whole, err := engine.Changed(ctx, t.Base, tip)
 	if err != nil {
 		return union{}, err
 	}
 	for _, item := range items[1:] {
-		changes, err := engine.Changed(ctx, r.target.base, item.Verified)
+		changes, err := engine.Changed(ctx, t.Base, item.Verified)
 		if err != nil {
 			return union{}, err
 		}
@@ -109,13 +112,13 @@ func (r *run) join(ctx context.Context, items []*journal.ItemState) (union, erro
 			return union{}, &clashError{item.ID}
 		}
 		// The items own disjoint paths, so the union is the one's tree with the other's changes.
-		tip, err = engine.Build(ctx, git.Commit{Parents: []git.SHA{tip, item.Verified}, Changes: changes, Who: r.identity(), When: wave.StartedAt,
+		tip, err = engine.Build(ctx, git.Commit{Parents: []git.SHA{tip, item.Verified}, Changes: changes, Who: t.identity(), When: wave.StartedAt,
 			Message: fmt.Sprintf("Join %s\n\n%s", item.Slug, trailerBlock(map[string]string{trailerWave: r.id})), Ref: "refs/aesop/waves/" + r.id})
 		if err != nil {
 			return union{}, err
 		}
 		// What ships must be all that was verified: where paths collide, git lets the later take the earlier's place.
-		joined, err := engine.Changed(ctx, r.target.base, tip)
+		joined, err := engine.Changed(ctx, t.Base, tip)
 		if err != nil {
 			return union{}, err
 		}
@@ -135,7 +138,7 @@ type check struct {
 }
 
 // checks are the distinct commands of a union. One item alone has passed its own on this very commit.
-func (r *run) checks(u union) []check {
+func (r *run) checks(t *target, u union) []check {
 	var all []check
 	if len(u.items) > 1 {
 		for _, item := range u.items {
@@ -146,9 +149,8 @@ func (r *run) checks(u union) []check {
 			}
 		}
 	}
-	base := r.journal.Wave().Base
-	if verify := r.journal.Wave().Plan.Verify; verify.Argv != nil && (base == nil || base.Test.Passed) {
-		all = append(all, check{text: verify.Text, argv: verify.Argv})
+	if t.Verify.Argv != nil && !r.journal.Wave().Repositories[t.Name].Red() {
+		all = append(all, check{text: t.Verify.Text, argv: t.Verify.Argv})
 	}
 	return all
 }
@@ -160,9 +162,9 @@ type failedCheck struct {
 }
 
 // testUnion runs the checks; ran says whether there was any.
-func (r *run) testUnion(ctx context.Context, u union) (bad *failedCheck, ran bool, err error) {
-	for _, c := range r.checks(u) {
-		test, err := r.runCheck(ctx, u.tip, c)
+func (r *run) testUnion(ctx context.Context, t *target, u union) (bad *failedCheck, ran bool, err error) {
+	for _, c := range r.checks(t, u) {
+		test, err := r.runCheck(ctx, t, u.tip, c)
 		if err != nil {
 			return nil, ran, err
 		}
@@ -174,20 +176,24 @@ func (r *run) testUnion(ctx context.Context, u union) (bad *failedCheck, ran boo
 	return nil, ran, nil
 }
 
-func (r *run) runCheck(ctx context.Context, tip git.SHA, c check) (journal.Test, error) {
-	return r.test(ctx, testRun{name: "union", commit: tip, argv: c.argv, text: c.text, workDir: c.workDir, seed: r.cacheOf(c.item)})
+func (r *run) runCheck(ctx context.Context, t *target, tip git.SHA, c check) (journal.Test, error) {
+	seed := r.baseCache(t)
+	if c.item != "" {
+		seed = r.cacheOf(c.item)
+	}
+	return r.test(ctx, testRun{target: t, name: "union-" + itemName(t.Name), commit: tip, argv: c.argv, text: c.text, workDir: c.workDir, seed: seed})
 }
 
 // offender finds the item with which the failed command first fails, by halving the list: the shortest red beginning ends with it.
-func (r *run) offender(ctx context.Context, items []*journal.ItemState, bad failedCheck) (*journal.ItemState, *journal.Failure, error) {
+func (r *run) offender(ctx context.Context, t *target, items []*journal.ItemState, bad failedCheck) (*journal.ItemState, *journal.Failure, error) {
 	low, high, red := 1, len(items), bad.test // the first high items are red
 	for low < high {
 		middle := (low + high) / 2
-		joined, err := r.join(ctx, items[:middle])
+		joined, err := r.join(ctx, t, items[:middle])
 		if err != nil {
 			return nil, nil, err
 		}
-		test, err := r.runCheck(ctx, joined.tip, bad.check)
+		test, err := r.runCheck(ctx, t, joined.tip, bad.check)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -14,7 +14,8 @@ func (r *run) judge(ctx context.Context, item *journal.ItemState) error {
 	if !r.journal.Wave().Plan.Review || item.Judged[journal.SeatReview].Seat != "" {
 		seat, ask = journal.SeatApprove, r.askApprover
 	}
-	diff, err := r.target.engine.Diff(ctx, r.target.base, item.Verified, maxDiff)
+	t := r.targetOf(item.ID)
+	diff, err := t.engine.Diff(ctx, t.Base, item.Verified, maxDiff)
 	if err != nil {
 		return err
 	}

@@ -2,27 +2,32 @@ package wave
 
 import (
 	"context"
-	"fmt"
-	"path/filepath"
 	"time"
 
 	"aesop/tracker"
 	"aesop/wave/journal"
 )
 
-// Plan is what a wave would do now. Making it changes nothing but the engine's own repository.
+// Plan is what a wave would do now. Making it changes nothing but the engine's own repositories.
 type Plan struct {
-	SchemaVersion int               `json:"schemaVersion"`
-	Outcome       journal.Outcome   `json:"outcome"` // good where there is something to do
-	Reason        string            `json:"reason"`  // of a stop
-	Repo          string            `json:"repo"`
-	Remote        string            `json:"remote"`
-	BaseBranch    string            `json:"baseBranch"`
-	Base          string            `json:"base"`
-	Driver        string            `json:"driver"`
-	Items         []PlannedItem     `json:"items"`
-	Skipped       []journal.Skipped `json:"skipped"`
-	Dirty         []string          `json:"dirty"` // changed paths of the user's work tree, which a wave does not see
+	SchemaVersion int                 `json:"schemaVersion"`
+	Outcome       journal.Outcome     `json:"outcome"` // good where there is something to do
+	Reason        string              `json:"reason"`  // of a stop
+	Driver        string              `json:"driver"`
+	Repositories  []PlannedRepository `json:"repositories"`
+	Items         []PlannedItem       `json:"items"`
+	Skipped       []journal.Skipped   `json:"skipped"`
+}
+
+// PlannedRepository is a repository that a wave would work on.
+type PlannedRepository struct {
+	Repo       string       `json:"repo"` // as the backlog's items have it, "." where they have none
+	Path       string       `json:"path"`
+	Remote     string       `json:"remote"`
+	BaseBranch string       `json:"baseBranch"`
+	Base       string       `json:"base"`
+	Dirty      []string     `json:"dirty"` // changed paths of the user's work tree, which a wave does not see
+	Error      *ReportError `json:"error"` // why it cannot be worked on
 }
 
 // PlannedItem is an item that a wave would take.
@@ -30,6 +35,7 @@ type PlannedItem struct {
 	ID        string   `json:"id"`
 	Slug      string   `json:"slug"`
 	Title     string   `json:"title"`
+	Repo      string   `json:"repo"`
 	Priority  string   `json:"priority"`
 	Model     *string  `json:"model"`
 	OwnsFiles []string `json:"ownsFiles"`
@@ -38,8 +44,8 @@ type PlannedItem struct {
 
 // Plan says what Run would do. Gates are asked: a no comes back as the plan's outcome.
 func (s *Scheduler) Plan(ctx context.Context) (Plan, error) {
-	plan := Plan{SchemaVersion: SchemaVersion, Repo: s.user.Root, Driver: s.config.Driver.Info().Name,
-		Items: []PlannedItem{}, Skipped: []journal.Skipped{}, Dirty: []string{}}
+	plan := Plan{SchemaVersion: SchemaVersion, Driver: s.config.Driver.Info().Name, Repositories: []PlannedRepository{},
+		Items: []PlannedItem{}, Skipped: []journal.Skipped{}}
 	for _, gate := range append([]Gate{s.halt}, s.config.Gates...) {
 		if err := gate.Check(ctx, Point{Step: "claim"}); err != nil {
 			stopped := stoppedBy(gateAnswer(gate, err))
@@ -51,19 +57,14 @@ func (s *Scheduler) Plan(ctx context.Context) (Plan, error) {
 	if err != nil {
 		return plan, err
 	}
-	t, err := s.open(ctx, id, origin{})
+	chosen, err := s.choose(ctx, id, begin{})
 	if err != nil {
 		return plan, err
 	}
-	chosen, err := s.choose(ctx, t, nil)
-	if err != nil {
-		return plan, err
-	}
-	plan.Remote, plan.BaseBranch, plan.Base = t.remote.Name, t.branch, t.base
-	plan.Dirty = append(plan.Dirty, t.dirty...)
+	plan.addRepositories(chosen)
 	plan.Skipped = append(plan.Skipped, skipped(chosen.Skipped)...)
 	for _, item := range chosen.Items {
-		planned := PlannedItem{ID: item.ID, Slug: item.Slug, Title: item.Title, Priority: item.Priority, OwnsFiles: item.OwnsFiles,
+		planned := PlannedItem{ID: item.ID, Slug: item.Slug, Title: item.Title, Repo: item.Repository(), Priority: item.Priority, OwnsFiles: item.OwnsFiles,
 			TestCmd: item.TestCmd.String()}
 		if model := s.model(item); model != "" {
 			planned.Model = &model
@@ -72,49 +73,53 @@ func (s *Scheduler) Plan(ctx context.Context) (Plan, error) {
 	}
 	plan.Outcome = journal.Good
 	if len(plan.Items) == 0 {
-		plan.Outcome = nothing(chosen)
+		plan.Outcome = nothing(chosen.Selection)
 	}
 	return plan, nil
 }
 
-// choose reads the backlog and selects, leaving out the items of exclude.
-func (s *Scheduler) choose(ctx context.Context, t *target, exclude map[string]bool) (tracker.Selection, error) {
+func (p *Plan) addRepositories(chosen choice) {
+	for _, r := range chosen.targets.planned(chosen.places) {
+		row := PlannedRepository{Repo: r.Name, Path: r.Path, Remote: r.Remote, BaseBranch: r.Branch, Base: r.Base, Dirty: append([]string{}, r.Dirty...)}
+		if err := chosen.targets.failed[r.Name]; err != nil {
+			row.Error = Explain(err)
+		}
+		p.Repositories = append(p.Repositories, row)
+	}
+}
+
+// choice is what a wave could begin with.
+type choice struct {
+	tracker.Selection
+	places  []place
+	targets *targets
+}
+
+// choose reads the backlog, opens its repositories and selects.
+func (s *Scheduler) choose(ctx context.Context, id string, b begin) (choice, error) {
 	backlog, err := s.config.Tracker.Backlog(ctx)
 	if err != nil {
-		return tracker.Selection{}, err
+		return choice{}, err
 	}
-	if err := s.oneRepository(backlog); err != nil {
-		return tracker.Selection{}, err
+	places, err := s.places(backlog)
+	if err != nil {
+		return choice{}, err
+	}
+	all, err := s.openAll(ctx, id, places, func(name string) origin { return origin{commit: b.from[name], over: b.over[name]} })
+	if err != nil {
+		return choice{}, err
 	}
 	var asking error
 	chosen := tracker.Intake(backlog, tracker.IntakeOptions{Now: s.config.Clock(), Max: s.config.MaxItems, MaxAttempts: s.config.MaxAttempts,
-		Exclude: func(id string) bool { return exclude[id] },
-		InBase: func(commit string) (bool, error) {
-			in, err := t.engine.Contains(ctx, t.base, commit)
-			if err != nil {
+		Exclude: func(id string) bool { return b.exclude[id] },
+		InBase: func(item tracker.Item) (bool, error) {
+			in, err := all.inBase(ctx, item)
+			if err != nil && all.open[item.Repository()] != nil {
 				asking = err
 			}
 			return in, err
 		}})
-	return chosen, asking
-}
-
-// oneRepository refuses a backlog for another repository than this one.
-func (s *Scheduler) oneRepository(backlog tracker.Backlog) error {
-	for _, item := range backlog.Items {
-		if item.Repo == "" {
-			continue
-		}
-		path, err := filepath.EvalSymlinks(filepath.Join(filepath.Dir(backlog.Source), filepath.FromSlash(item.Repo)))
-		if err != nil {
-			return &SetupError{Code: "several_repositories", Message: fmt.Sprintf("item %s: repo %q: %v", item.ID, item.Repo, err), Err: err}
-		}
-		if path != s.user.Root {
-			return &SetupError{Code: "several_repositories", Message: fmt.Sprintf("item %s is for %s, this wave is for %s", item.ID, path, s.user.Root),
-				Hint: "keep one backlog for each repository"}
-		}
-	}
-	return nil
+	return choice{chosen, places, all}, asking
 }
 
 // nothing says why a selection is empty.
@@ -145,21 +150,16 @@ func (s *Scheduler) model(item tracker.Item) string {
 }
 
 // planned is the event that begins a wave.
-func (s *Scheduler) planned(ctx context.Context, t *target, items []tracker.Item, claims map[string]string) (journal.Planned, error) {
+func (s *Scheduler) planned(chosen choice, claims map[string]string) journal.Planned {
 	info := s.config.Driver.Info()
-	who, err := s.user.Identity(ctx)
-	if err != nil {
-		return journal.Planned{}, err
-	}
-	plan := journal.Planned{Driver: info.Name, Tier: info.EffectiveTier(), Repairs: repairRounds(info.EffectiveTier()), Repo: s.user.Root,
-		Origin: t.remote.Name, Verify: journal.Command{Argv: s.config.Verify.Words(), Text: s.config.Verify.String()}, Remote: t.shipper.Name(), Branch: t.branch, Base: t.base, Prompt: s.config.Prompts.Version(), Who: who.Name, Email: who.Email,
-		Dirty: t.dirty, RedBase: s.config.AllowRedBase, Review: s.config.Reviewer != nil, Approve: s.config.Approver != nil}
-	for _, item := range items {
+	plan := journal.Planned{Driver: info.Name, Tier: info.EffectiveTier(), Repairs: repairRounds(info.EffectiveTier()),
+		Prompt: s.config.Prompts.Version(), RedBase: s.config.AllowRedBase, Review: s.config.Reviewer != nil, Approve: s.config.Approver != nil,
+		Repositories: chosen.targets.planned(chosen.places), Skipped: skipped(chosen.Skipped)}
+	for _, item := range chosen.Items {
 		plan.Items = append(plan.Items, journal.Item{ID: item.ID, Slug: item.Slug, Title: item.Title, Fingerprint: item.Fingerprint(),
-			TestText: item.TestCmd.String(), Model: s.model(item), Claim: claims[item.ID],
-			Attempts: item.Attempts})
+			Repo: item.Repository(), TestText: item.TestCmd.String(), Model: s.model(item), Claim: claims[item.ID], Attempts: item.Attempts})
 	}
-	return plan, nil
+	return plan
 }
 
 // repairRounds is how often a failed commit goes back to a driver of a tier.

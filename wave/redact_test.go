@@ -99,7 +99,7 @@ func TestNothingLeavesUnredacted(t *testing.T) {
 	}}
 	shelf := &shelf{refs: map[string]string{}, keep: true, err: errors.New("refused: " + word)}
 	report := w.run(with(played), func(c *wave.Config) {
-		c.Redactor, c.Observers, c.Shipper, c.Prompts = eraser{}, []wave.Observer{watch}, shelf, secretive{}
+		c.Redactor, c.Observers, c.Shipper, c.Prompts = eraser{}, []wave.Observer{watch}, shelf.of, secretive{}
 		c.Reviewer = reviewer(func(change wave.Change) wave.Judgement {
 			return wave.Judgement{OK: change.Item.ID == "refused", Reason: "I read " + word}
 		})

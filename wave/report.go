@@ -38,6 +38,7 @@ type Report struct {
 type ItemReport struct {
 	ID          string           `json:"id"`
 	Slug        string           `json:"slug"`
+	Repo        string           `json:"repo"` // its row in repositories
 	State       journal.State    `json:"state"`
 	Reason      string           `json:"reason"`
 	Backend     string           `json:"backend"`
@@ -82,7 +83,8 @@ type DurationsReport struct {
 type RepositoryReport struct {
 	Repo        string   `json:"repo"`
 	Remote      string   `json:"remote"`
-	Base        string   `json:"base"`
+	Base        string   `json:"base"` // branch
+	BaseCommit  *string  `json:"baseCommit"`
 	Branch      *string  `json:"branch"`
 	SHA         *string  `json:"sha"`
 	Pushed      bool     `json:"pushed"`

@@ -16,7 +16,7 @@ const (
 // NewReport is the report of a wave as its events have it now.
 func NewReport(w *journal.Wave) Report {
 	report := Report{SchemaVersion: SchemaVersion, Wave: w.ID, Outcome: w.Outcome(), StartedAt: w.StartedAt.UTC(), Driver: w.Driver, Prompt: w.Plan.Prompt,
-		Base: orNull(w.Plan.Base), Items: []ItemReport{}, Skipped: append([]journal.Skipped{}, w.Skipped...), Gates: []GateReport{},
+		Items: []ItemReport{}, Skipped: append([]journal.Skipped{}, w.Skipped...), Gates: []GateReport{},
 		Repositories: []RepositoryReport{}, Confinement: confinement(w), Survivors: append([]string{}, w.Survivors...), Resumed: append([]journal.Resume{}, w.Plan.Resumed...)}
 	if !w.EndedAt.IsZero() {
 		ended := w.EndedAt.UTC()
@@ -25,8 +25,11 @@ func NewReport(w *journal.Wave) Report {
 	for _, id := range w.Order {
 		report.Items = append(report.Items, itemReport(w, w.Items[id]))
 	}
-	if w.Plan.Base != "" {
-		report.Repositories = append(report.Repositories, repositoryReport(w))
+	for _, repository := range w.In() {
+		report.Repositories = append(report.Repositories, repositoryReport(w, repository))
+	}
+	if len(w.Plan.Repositories) == 1 {
+		report.Base = orNull(w.Plan.Repositories[0].Base)
 	}
 	for _, g := range w.Gates {
 		report.Gates = append(report.Gates, GateReport(g))
@@ -56,10 +59,13 @@ func (r *Report) addEnd(w *journal.Wave) {
 		}
 	}
 	if w.RedBase() {
-		tail := w.Base.Test
-		r.Error = &ReportError{Code: "base_red", Message: fmt.Sprintf("%s fails on the base: %s", w.Base.Command, lastLine(tail.Stdout, tail.Stderr, tail.Reason)),
-			Hint: "repair the base, or set allowRedBase"}
+		r.Error = &ReportError{Code: "base_red", Message: redBase(w.In()[0]), Hint: "repair the base, or set allowRedBase"}
 	}
+}
+
+func redBase(r *journal.RepositoryState) string {
+	test := r.Tested.Test
+	return fmt.Sprintf("%s fails on the base: %s", r.Tested.Command, lastLine(test.Stdout, test.Stderr, test.Reason))
 }
 
 // unfinished is what a report says of a wave that has neither ended nor stopped.
@@ -76,7 +82,7 @@ func lastLine(texts ...string) string {
 }
 
 func itemReport(w *journal.Wave, i *journal.ItemState) ItemReport {
-	row := ItemReport{ID: i.ID, Slug: i.Slug, Backend: w.Driver, Model: orNull(i.Model), Tier: w.Tier, TestCmd: i.TestText,
+	row := ItemReport{ID: i.ID, Slug: i.Slug, Repo: i.Repo, Backend: w.Driver, Model: orNull(i.Model), Tier: w.Tier, TestCmd: i.TestText,
 		Attempts: []AttemptReport{}, Usage: i.Usage(), Corrections: []string{}, Log: filepath.ToSlash(logName(w.ID, i.ID)),
 		Durations: DurationsReport{BuildMs: i.BuildTime.Milliseconds(), VerifyMs: i.TestTime.Milliseconds(), ShipMs: i.ShipTime.Milliseconds()}}
 	row.State, row.Reason, row.Failure = itemEnd(w, i)
@@ -101,7 +107,7 @@ func itemReport(w *journal.Wave, i *journal.ItemState) ItemReport {
 		if i.Adopted != nil {
 			branch = i.Adopted.Branch
 		} else {
-			branch = w.Shipped.Branch
+			branch = w.Of(i).Shipped.Branch
 		}
 		row.Branch = &branch
 	}
@@ -123,8 +129,13 @@ func itemEnd(w *journal.Wave, i *journal.ItemState) (journal.State, string, *jou
 		return i.End.State, i.End.Reason, i.End.Failure
 	case w.Stop != nil:
 		return journal.StateParked, w.Stop.Reason, nil
-	case i.Verified != "" && w.PushError != nil:
-		return journal.StateShipFailed, w.PushError.Error, &journal.Failure{Step: "ship", Command: "git push", Tail: w.PushError.Detail}
+	}
+	repository := w.Of(i)
+	switch {
+	case i.Verified != "" && repository.PushError != nil:
+		return journal.StateShipFailed, repository.PushError.Error, &journal.Failure{Step: "ship", Command: "git push", Tail: repository.PushError.Detail}
+	case repository.Failed != nil:
+		return journal.StateParked, repository.Failed.Error, &journal.Failure{Step: "repository", Tail: repository.Failed.Detail}
 	}
 	return journal.StateParked, unfinished, nil
 }
@@ -144,13 +155,19 @@ func attemptReport(a journal.Attempt) AttemptReport {
 	return row
 }
 
-func repositoryReport(w *journal.Wave) RepositoryReport {
-	row := RepositoryReport{Repo: ".", Remote: w.Plan.Remote, Base: w.Plan.Branch, Fence: "item_refs", Dirty: append([]string{}, w.Plan.Dirty...)}
-	if w.Shipped != nil {
-		row.Branch, row.SHA, row.Pushed = &w.Shipped.Branch, &w.Shipped.Tip, true
+func repositoryReport(w *journal.Wave, r *journal.RepositoryState) RepositoryReport {
+	row := RepositoryReport{Repo: r.Name, Remote: r.Remote, Base: r.Branch, BaseCommit: orNull(r.Base), Fence: "item_refs", Dirty: append([]string{}, r.Dirty...)}
+	if r.Shipped != nil {
+		row.Branch, row.SHA, row.Pushed = &r.Shipped.Branch, &r.Shipped.Tip, true
 	}
-	if w.PushError != nil && w.Shipped == nil {
-		row.Error, row.ErrorDetail = &w.PushError.Error, &w.PushError.Detail
+	fault := func(word, detail string) { row.Error, row.ErrorDetail = &word, &detail }
+	switch {
+	case r.Failed != nil:
+		fault(r.Failed.Error, r.Failed.Detail)
+	case r.PushError != nil && r.Shipped == nil:
+		fault(r.PushError.Error, r.PushError.Detail)
+	case r.Red() && !w.Plan.RedBase:
+		fault("base_red", redBase(r))
 	}
 	return row
 }

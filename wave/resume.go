@@ -122,7 +122,7 @@ func (s *Scheduler) resumeOne(ctx context.Context, id string) (Report, error) {
 	if err != nil {
 		return r.broken(err)
 	}
-	if wave := j.Wave(); wave.End != nil && len(wave.Unpushed()) == 0 {
+	if wave := j.Wave(); wave.End != nil && len(wave.Unfinished()) == 0 {
 		return r.closeAgain()
 	}
 	info := s.config.Driver.Info()
@@ -164,15 +164,16 @@ func (r *run) closeAgain() (Report, error) {
 // takeUp goes on with a wave from where its journal ends.
 func (r *run) takeUp() (err error) {
 	wave := r.journal.Wave()
-	if r.target, err = r.s.open(r.stop.ctx, r.id, origin{remote: wave.Plan.Origin, branch: wave.Plan.Branch, commit: wave.Plan.Base}); err != nil {
+	if r.targets, err = r.reopen(wave); err != nil {
 		return err
 	}
-	if name := r.target.shipper.Name(); name != wave.Plan.Remote {
-		return &SetupError{Code: "no_remote", Message: fmt.Sprintf("wave %s ships to %s, and this configuration to %s", r.id, wave.Plan.Remote, name),
-			Hint: "resume it with the configuration that it was started with"}
+	for name, cause := range r.targets.failed {
+		if err := r.repositoryFailed(name, cause); err != nil {
+			return err
+		}
 	}
-	// Before anything else is decided, the remote is asked what became of a push: it may hold what the items' rows now deny.
-	if err := r.recoverPush(); err != nil {
+	// Before anything else is decided, the remotes are asked what became of a push: they may hold what the items' rows now deny.
+	if err := r.eachRepository(r.recoverPush); err != nil {
 		return err
 	}
 	if err := r.abandonAttempts(wave); err != nil {
@@ -182,13 +183,8 @@ func (r *run) takeUp() (err error) {
 	if err != nil {
 		return err
 	}
-	if err := r.testBase(); err != nil {
+	if err := r.testBases(); err != nil {
 		return err
-	}
-	if red := r.journal.Wave(); red.RedBase() {
-		if err := r.endAll(red, journal.StateCancelled, "the base is red"); err != nil {
-			return err
-		}
 	}
 	wants, err := r.reclaims(backlog)
 	if err != nil {
@@ -199,6 +195,31 @@ func (r *run) takeUp() (err error) {
 	}
 	defer r.keepClaims()()
 	return r.finish()
+}
+
+// reopen opens the repositories of a wave as it was planned.
+func (r *run) reopen(wave *journal.Wave) (*targets, error) {
+	var places []place
+	for _, repository := range wave.Plan.Repositories {
+		places = append(places, place{repository.Name, repository.Path})
+	}
+	all, err := r.s.openAll(r.stop.ctx, r.id, places, func(name string) origin {
+		planned := wave.Repositories[name]
+		return origin{remote: planned.Origin, branch: planned.Branch, commit: planned.Base}
+	})
+	if err != nil {
+		return nil, err
+	}
+	for name, t := range all.open {
+		planned := wave.Repositories[name].Repository
+		if t.Remote != planned.Remote {
+			return nil, &SetupError{Code: "no_remote", Message: fmt.Sprintf("wave %s ships to %s, and this configuration to %s", r.id, planned.Remote, t.Remote),
+				Hint: "resume it with the configuration that it was started with"}
+		}
+		planned.Dirty = t.Dirty
+		t.Repository = planned
+	}
+	return all, nil
 }
 
 // abandonAttempts writes down that attempts which were running have ended with their process.

@@ -23,7 +23,7 @@ type run struct {
 	id      string
 	journal *journal.Journal
 	stop    *stopper
-	target  *target
+	targets *targets
 
 	mu     sync.Mutex
 	items  map[string]tracker.Item  // text of the wave's items
@@ -104,11 +104,8 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// identity is who commits in this wave.
-func (r *run) identity() git.Identity {
-	plan := r.journal.Wave().Plan
-	return git.Identity{Name: plan.Who, Email: plan.Email}
-}
+// identity is who commits in a repository.
+func (t *target) identity() git.Identity { return git.Identity{Name: t.Who, Email: t.Email} }
 
 // finish runs the steps of a wave whose items are claimed, from wherever the journal says it is, to its end.
 func (r *run) finish() error {
@@ -139,7 +136,7 @@ func (r *run) close(cause error) (Report, error) {
 	if err := r.writeReport(report); err != nil {
 		return report, err
 	}
-	if len(r.journal.Wave().Unpushed()) > 0 {
+	if len(r.journal.Wave().Unfinished()) > 0 {
 		return report, nil // stays open: resume pushes again
 	}
 	r.cleanUp()

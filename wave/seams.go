@@ -58,7 +58,7 @@ type Judgement struct {
 	Reason string
 }
 
-// Shipper is where verified work goes.
+// Shipper is where the verified work of a repository goes.
 type Shipper interface {
 	// Name is what the report calls the destination.
 	Name() string

@@ -66,6 +66,8 @@ type shelf struct {
 	objects string
 }
 
+func (s *shelf) of(journal.Repository) wave.Shipper { return s }
+
 func (*shelf) Name() string { return "shelf" }
 
 func (s *shelf) Refs(context.Context) (map[string]string, error) {
@@ -116,7 +118,7 @@ func TestShipper(t *testing.T) {
 			w.items(item{"id": "a"}, item{"id": "b"})
 			s, store := tt.shelf, w.store()
 			s.refs = map[string]string{}
-			use := func(c *wave.Config) { c.Shipper = s }
+			use := func(c *wave.Config) { c.Shipper = s.of }
 			report := w.runOn(store, with(writer()), use)
 			i := wantState(t, report, "a", tt.state)
 			if report.Repositories[0].Remote != "shelf" || i.Reason != tt.reason || tt.tail != "" && !strings.Contains(i.Failure.Tail, tt.tail) {
@@ -177,14 +179,15 @@ func TestObservers(t *testing.T) {
 				t.Errorf("an attempt's end is not in the state: %s", asJSON(w.Items[e.Item]))
 			}
 		case journal.Shipped:
-			if w.Shipped == nil || w.Items["a"].Commit != e.Items["a"] {
+			if w.Repositories["."].Shipped == nil || w.Items["a"].Commit != e.Items["a"] {
 				t.Errorf("the shipment is not in the state: %s", asJSON(w))
 			}
 		}
 	}
 	spoil := func(w *journal.Wave, _ journal.Event) {
 		clear(w.Items)
-		w.Order, w.Plan.Repo = nil, "spoilt"
+		clear(w.Repositories)
+		w.Order = nil
 	}
 	first, second := &watcher{look: spoil}, &watcher{look: check}
 	store := w.store()

@@ -67,7 +67,7 @@ func (r *run) settlement(wave *journal.Wave, item *journal.ItemState) tracker.Se
 		return tracker.Settlement{Request: tracker.Complete, Shipped: &tracker.Shipped{Wave: a.Wave, Branch: a.Branch, Commit: a.Commit}}
 	}
 	if item.Commit != "" {
-		return tracker.Settlement{Request: tracker.Complete, Shipped: &tracker.Shipped{Wave: wave.ID, Branch: wave.Shipped.Branch, Commit: item.Commit}}
+		return tracker.Settlement{Request: tracker.Complete, Shipped: &tracker.Shipped{Wave: wave.ID, Branch: wave.Of(item).Shipped.Branch, Commit: item.Commit}}
 	}
 	end := tracker.Settlement{Reason: settleReason(item.End)}
 	switch item.End.State {

@@ -41,8 +41,8 @@ func TestSettlementTable(t *testing.T) {
 		t.Errorf("the last attempt: %+v", got)
 	}
 	shipped := journal.New("w")
-	shipped.Shipped = &journal.Shipped{Branch: "aesop/w"}
-	if got := r.settlement(shipped, &journal.ItemState{Commit: "c"}); got.Request != tracker.Complete || *got.Shipped != (tracker.Shipped{Wave: "w", Branch: "aesop/w", Commit: "c"}) {
+	shipped.Repositories["."] = &journal.RepositoryState{Shipped: &journal.Shipped{Branch: "aesop/w"}}
+	if got := r.settlement(shipped, &journal.ItemState{Item: journal.Item{Repo: "."}, Commit: "c"}); got.Request != tracker.Complete || *got.Shipped != (tracker.Shipped{Wave: "w", Branch: "aesop/w", Commit: "c"}) {
 		t.Errorf("shipped: %+v", got)
 	}
 	adopted := &journal.ItemState{Commit: "c", Adopted: &journal.Adopted{Commit: "c", Branch: "aesop/v", Wave: "v"}}

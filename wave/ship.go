@@ -15,9 +15,9 @@ import (
 
 // ship pushes the tip as the wave's branch together with every item's ref, all or nothing. again says that items left the wave
 // because others had shipped them, so that the rest must be joined anew.
-func (r *run) ship(tip git.SHA, items []*journal.ItemState) (again bool, err error) {
+func (r *run) ship(t *target, tip git.SHA, items []*journal.ItemState) (again bool, err error) {
 	branch := Branch(r.id)
-	intent := journal.PushIntent{Branch: branch, Tip: tip, Items: itemIDs(items),
+	intent := journal.PushIntent{Repo: t.Name, Branch: branch, Tip: tip, Items: itemIDs(items),
 		Updates: []journal.Update{{Ref: "refs/heads/" + branch, New: tip}}}
 	for _, item := range items {
 		if !r.holds(item.ID) {
@@ -28,24 +28,24 @@ func (r *run) ship(tip git.SHA, items []*journal.ItemState) (again bool, err err
 	if err := r.pass("ship", ""); err != nil {
 		return false, err
 	}
-	if err := r.guard(); err != nil {
+	if err := r.guard(t); err != nil {
 		return false, err
 	}
 	if err := r.record(intent); err != nil {
 		return false, err
 	}
 	began := r.s.config.Clock()
-	pushErr := r.target.shipper.Ship(r.stop.ctx, r.target.engine.Dir, intent.Updates)
+	pushErr := t.shipper.Ship(r.stop.ctx, t.engine.Dir, intent.Updates)
 	fail("push")
 	took := r.s.config.Clock().Sub(began)
-	return r.afterPush(intent, pushErr, took)
+	return r.afterPush(t, intent, pushErr, took)
 }
 
 // guard stops the wave where the configuration or the hooks of the user's repository changed while agents worked: a push would run
 // what stands there.
-func (r *run) guard() error {
-	now, err := r.s.user.Guarded(r.stop.ctx)
-	if err == nil && now != r.target.guarded {
+func (r *run) guard(t *target) error {
+	now, err := t.user.Guarded(r.stop.ctx)
+	if err == nil && now != t.guarded {
 		err = errors.New("the configuration or the hooks of the user's repository changed while agents worked; look at them, then resume")
 	}
 	if err == nil {
@@ -57,16 +57,16 @@ func (r *run) guard() error {
 }
 
 // afterPush asks the remote what it holds; what the push said is a hint.
-func (r *run) afterPush(intent journal.PushIntent, pushErr error, took time.Duration) (again bool, err error) {
+func (r *run) afterPush(t *target, intent journal.PushIntent, pushErr error, took time.Duration) (again bool, err error) {
 	ctx, cancel := r.bookkeeping()
 	defer cancel()
-	refs, err := r.target.shipper.Refs(ctx)
+	refs, err := t.shipper.Refs(ctx)
 	if err != nil {
 		detail := fmt.Sprintf("the remote cannot be asked what it holds: %v", err)
 		if pushErr != nil {
 			detail = pushDetail(pushErr) + "; " + detail
 		}
-		if err := r.record(journal.PushFailed{Error: "remote_unreachable", Detail: detail}); err != nil {
+		if err := r.record(journal.PushFailed{Repo: t.Name, Error: "remote_unreachable", Detail: detail}); err != nil {
 			return false, err
 		}
 		if r.stop.ctx.Err() != nil {
@@ -77,7 +77,7 @@ func (r *run) afterPush(intent journal.PushIntent, pushErr error, took time.Dura
 	if landed(refs, intent) {
 		return false, r.shipped(intent, took)
 	}
-	again, err = r.adoptFrom(ctx, refs)
+	again, err = r.adoptFrom(ctx, t, refs)
 	if err != nil || again {
 		return again, err
 	}
@@ -88,7 +88,7 @@ func (r *run) afterPush(intent journal.PushIntent, pushErr error, took time.Dura
 	if pushErr != nil {
 		detail = pushDetail(pushErr)
 	}
-	return false, r.record(journal.PushFailed{Error: "push_refused", Detail: detail})
+	return false, r.record(journal.PushFailed{Repo: t.Name, Error: "push_refused", Detail: detail})
 }
 
 func holds(refs map[string]string, updates []journal.Update) bool {
@@ -109,22 +109,22 @@ func pushDetail(err error) string {
 }
 
 // recoverPush finds out what became of a push that an earlier process began.
-func (r *run) recoverPush() error {
-	wave := r.journal.Wave()
-	if wave.Intent == nil {
+func (r *run) recoverPush(t *target) error {
+	repository := r.journal.Wave().Repositories[t.Name]
+	if repository.Intent == nil {
 		return nil
 	}
-	refs, err := r.target.shipper.Refs(r.stop.ctx)
+	refs, err := t.shipper.Refs(r.stop.ctx)
 	if err != nil {
-		return fmt.Errorf("ask %s what it holds: %w", r.target.shipper.Name(), err)
+		return fmt.Errorf("ask %s what it holds: %w", t.shipper.Name(), err)
 	}
-	if landed(refs, *wave.Intent) {
-		return r.shipped(*wave.Intent, 0)
+	if landed(refs, *repository.Intent) {
+		return r.shipped(*repository.Intent, 0)
 	}
-	if wave.PushError != nil {
+	if repository.PushError != nil {
 		return nil
 	}
-	return r.record(journal.PushFailed{Error: "interrupted", Detail: "the push did not land"})
+	return r.record(journal.PushFailed{Repo: t.Name, Error: "interrupted", Detail: "the push did not land"})
 }
 
 // landed says whether a push is on the remote. The branch may have been merged and deleted, or extended, since: the item refs,
@@ -147,7 +147,7 @@ func shipmentKey(commit string) statestore.Key { return statestore.Key("shipment
 // shipped writes down, in one transaction, that the remote holds the work.
 func (r *run) shipped(intent journal.PushIntent, took time.Duration) error {
 	wave := r.journal.Wave()
-	event := journal.Shipped{Branch: intent.Branch, Tip: intent.Tip, Items: map[string]string{}, DurationMs: took.Milliseconds()}
+	event := journal.Shipped{Repo: intent.Repo, Branch: intent.Branch, Tip: intent.Tip, Items: map[string]string{}, DurationMs: took.Milliseconds()}
 	for _, id := range intent.Items {
 		event.Items[id] = wave.Items[id].Verified
 	}

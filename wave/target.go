@@ -15,84 +15,135 @@ import (
 	"aesop/wave/journal"
 )
 
-// target is where a wave starts from and ships to.
+// target is a repository under work: where its items start from and ship to.
 type target struct {
+	journal.Repository
+	user    *git.User
 	engine  *git.Engine
 	remote  *git.Remote
 	shipper Shipper
-	branch  string  // the base's name on the remote
-	base    git.SHA // commit that every item starts from
-	dirty   []string
 	guarded string // digest of the user's git configuration and hooks, before any agent worked
 }
 
-// origin says where a wave starts. Empty fields are found out.
+// origin says where the work in a repository starts. Empty fields are found out.
 type origin struct {
 	remote string
 	branch string
 	commit git.SHA
+	over   git.SHA // commit to start from if the tip of the branch has nothing that it lacks
 }
 
 // maxDirty is how many changed paths of the user's work tree are named.
 const maxDirty = 20
 
-// open finds remote and base, and brings the base into the engine's repository.
-func (s *Scheduler) open(ctx context.Context, id string, from origin) (*target, error) {
-	if ok, err := s.user.HasCommits(ctx); err != nil {
+// open finds remote and base of a repository, and brings the base into the engine's own.
+func (s *Scheduler) open(ctx context.Context, id string, place place, from origin) (*target, error) {
+	user, err := s.userAt(ctx, place.path)
+	if err != nil {
+		return nil, err
+	}
+	config, err := s.repository(user.Root)
+	if err != nil {
+		return nil, err
+	}
+	if ok, err := user.HasCommits(ctx); err != nil {
 		return nil, err
 	} else if !ok {
-		return nil, &SetupError{Code: "no_commits", Message: s.user.Root + " has no commits", Hint: "commit something and push it first"}
+		return nil, &SetupError{Code: "no_commits", Message: user.Root + " has no commits", Hint: "commit something and push it first"}
 	}
-	name, err := s.remoteName(ctx, cmp.Or(from.remote, s.config.Remote))
+	t := &target{user: user, Repository: journal.Repository{Name: place.name, Path: user.Root, Branch: from.branch, Base: from.commit,
+		Verify: journal.Command{Argv: config.Verify.Words(), Text: config.Verify.String()}}}
+	if err := t.findRemote(ctx, cmp.Or(from.remote, config.Remote), s.mark(id, "remote")); err != nil {
+		return nil, err
+	}
+	if err := s.findBase(ctx, id, t, config.Base); err != nil {
+		return nil, err
+	}
+	if err := t.startOver(ctx, from.over); err != nil {
+		return nil, err
+	}
+	t.shipper = remoteShipper{t.remote}
+	if s.config.Shipper != nil {
+		t.shipper = s.config.Shipper(t.Repository)
+	}
+	t.Remote = t.shipper.Name()
+	who, err := user.Identity(ctx)
 	if err != nil {
 		return nil, err
 	}
-	remote, err := s.user.Remote(ctx, name, s.mark(id, "remote"))
-	if errors.Is(err, git.ErrSeveralPushURLs) {
-		return nil, &SetupError{Code: "no_remote", Message: err.Error(), Hint: "name a remote that pushes to one place", Err: err}
-	}
-	if err != nil {
+	t.Who, t.Email = who.Name, who.Email
+	if t.guarded, err = user.Guarded(ctx); err != nil {
 		return nil, err
 	}
-	refs, err := remote.List(ctx)
-	if err != nil {
-		return nil, &SetupError{Code: "remote_unreachable", Message: fmt.Sprintf("remote %s cannot be read: %v", name, err),
-			Hint: "check git remote -v, the network and your credentials", Err: err}
-	}
-	t := &target{remote: remote, shipper: s.config.Shipper, branch: from.branch, base: from.commit}
-	if t.branch == "" {
-		if t.branch, err = s.baseBranch(ctx, name, refs); err != nil {
-			return nil, err
-		}
-	}
-	if s.protected(Branch(id), t.branch) {
-		return nil, &SetupError{Code: "protected_branch", Message: fmt.Sprintf("the wave's branch %s is protected", Branch(id)),
-			Hint: "take the pattern that covers it out of protectedBranches"}
-	}
-	tip := refs.All["refs/heads/"+t.branch]
-	if t.engine, err = s.program.OpenEngine(ctx, s.user, filepath.Join(s.config.State, "git", s.user.ID()+".git"), s.lockFile("git")); err != nil {
-		return nil, err
-	}
-	if err := s.freeEngine(ctx, id, t.engine); err != nil {
-		return nil, err
-	}
-	if err := t.engine.Fetch(ctx, remote, cmp.Or(t.base, tip)); err != nil {
-		return nil, &SetupError{Code: "remote_unreachable", Message: fmt.Sprintf("branch %s of remote %s cannot be fetched: %v", t.branch, name, err),
-			Hint: "check the network and your credentials", Err: err}
-	}
-	t.base = cmp.Or(t.base, tip)
-	if t.shipper == nil {
-		t.shipper = remoteShipper{remote}
-	}
-	if t.guarded, err = s.user.Guarded(ctx); err != nil {
-		return nil, err
-	}
-	t.dirty, err = s.user.Dirty(ctx, maxDirty)
+	t.Dirty, err = user.Dirty(ctx, maxDirty)
 	return t, err
 }
 
-func (s *Scheduler) remoteName(ctx context.Context, want string) (string, error) {
-	names, err := s.user.Remotes(ctx)
+func (s *Scheduler) userAt(ctx context.Context, path string) (*git.User, error) {
+	user, err := s.program.OpenUser(ctx, path)
+	if errors.Is(err, git.ErrNotRepository) {
+		return nil, &SetupError{Code: "not_a_repository", Message: err.Error(), Hint: "run git init there, or name the folder of a repository", Err: err}
+	}
+	return user, err
+}
+
+// findRemote opens the remote that is wanted, or the one that goes without saying.
+func (t *target) findRemote(ctx context.Context, want, mark string) (err error) {
+	if t.Origin, err = remoteName(ctx, t.user, want); err != nil {
+		return err
+	}
+	t.remote, err = t.user.Remote(ctx, t.Origin, mark)
+	if errors.Is(err, git.ErrSeveralPushURLs) {
+		return &SetupError{Code: "no_remote", Message: err.Error(), Hint: "name a remote that pushes to one place", Err: err}
+	}
+	return err
+}
+
+// findBase asks the remote for the base and fetches it.
+func (s *Scheduler) findBase(ctx context.Context, id string, t *target, want string) error {
+	refs, err := t.remote.List(ctx)
+	if err != nil {
+		return &SetupError{Code: "remote_unreachable", Message: fmt.Sprintf("remote %s cannot be read: %v", t.Origin, err),
+			Hint: "check git remote -v, the network and your credentials", Err: err}
+	}
+	if t.Branch == "" {
+		if t.Branch, err = baseBranch(ctx, t, want, refs); err != nil {
+			return err
+		}
+	}
+	if s.protected(Branch(id), t.Branch) {
+		return &SetupError{Code: "protected_branch", Message: fmt.Sprintf("the wave's branch %s is protected", Branch(id)),
+			Hint: "take the pattern that covers it out of protectedBranches"}
+	}
+	name := t.user.ID()
+	if t.engine, err = s.program.OpenEngine(ctx, t.user, filepath.Join(s.config.State, "git", name+".git"), s.lockFile("git-"+name)); err != nil {
+		return err
+	}
+	if err := s.freeEngine(ctx, id, t.engine); err != nil {
+		return err
+	}
+	t.Base = cmp.Or(t.Base, refs.All["refs/heads/"+t.Branch])
+	if err := t.engine.Fetch(ctx, t.remote, t.Base); err != nil {
+		return &SetupError{Code: "remote_unreachable", Message: fmt.Sprintf("branch %s of remote %s cannot be fetched: %v", t.Branch, t.Origin, err),
+			Hint: "check the network and your credentials", Err: err}
+	}
+	return nil
+}
+
+// startOver starts from over where that has all that the base has.
+func (t *target) startOver(ctx context.Context, over git.SHA) error {
+	if over == "" {
+		return nil
+	}
+	ahead, err := t.engine.IsAncestor(ctx, t.Base, over)
+	if ahead {
+		t.Base = over
+	}
+	return err
+}
+
+func remoteName(ctx context.Context, user *git.User, want string) (string, error) {
+	names, err := user.Remotes(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -100,27 +151,27 @@ func (s *Scheduler) remoteName(ctx context.Context, want string) (string, error)
 	case want != "" && slices.Contains(names, want):
 		return want, nil
 	case want != "":
-		return "", &SetupError{Code: "no_remote", Message: fmt.Sprintf("there is no remote %q in %s", want, s.user.Root),
+		return "", &SetupError{Code: "no_remote", Message: fmt.Sprintf("there is no remote %q in %s", want, user.Root),
 			Hint: "known remotes: " + strings.Join(names, ", ")}
 	case slices.Contains(names, "origin"):
 		return "origin", nil
 	case len(names) == 1:
 		return names[0], nil
 	case len(names) == 0:
-		return "", &SetupError{Code: "no_remote", Message: s.user.Root + " has no remote to ship to",
+		return "", &SetupError{Code: "no_remote", Message: user.Root + " has no remote to ship to",
 			Hint: "add one with git remote add origin URL"}
 	}
-	return "", &SetupError{Code: "no_remote", Message: s.user.Root + " has several remotes and none is called origin",
+	return "", &SetupError{Code: "no_remote", Message: user.Root + " has several remotes and none is called origin",
 		Hint: "name one as remote: " + strings.Join(names, ", ")}
 }
 
 // baseBranch is the branch that waves start from: the configured one, the remote's default, its only one beside those of
 // earlier waves, or the upstream of the branch that is checked out.
-func (s *Scheduler) baseBranch(ctx context.Context, remote string, refs git.Refs) (string, error) {
+func baseBranch(ctx context.Context, t *target, want string, refs git.Refs) (string, error) {
 	exists := func(branch string) bool { return refs.All["refs/heads/"+branch] != "" }
-	if want := s.config.Base; want != "" {
+	if want != "" {
 		if !exists(want) {
-			return "", &SetupError{Code: "no_base", Message: fmt.Sprintf("remote %s has no branch %q", remote, want),
+			return "", &SetupError{Code: "no_base", Message: fmt.Sprintf("remote %s has no branch %q", t.Origin, want),
 				Hint: "known branches: " + strings.Join(refs.Branches(), ", ")}
 		}
 		return want, nil
@@ -133,16 +184,16 @@ func (s *Scheduler) baseBranch(ctx context.Context, remote string, refs git.Refs
 		return own[0], nil
 	}
 	if len(own) == 0 {
-		return "", &SetupError{Code: "no_base", Message: fmt.Sprintf("remote %s has no branch yet", remote), Hint: "push your branch first"}
+		return "", &SetupError{Code: "no_base", Message: fmt.Sprintf("remote %s has no branch yet", t.Origin), Hint: "push your branch first"}
 	}
-	upstream, err := s.user.Upstream(ctx, remote)
+	upstream, err := t.user.Upstream(ctx, t.Origin)
 	if err != nil {
 		return "", err
 	}
 	if upstream != "" && exists(upstream) {
 		return upstream, nil
 	}
-	return "", &SetupError{Code: "no_base", Message: fmt.Sprintf("remote %s does not say which of its branches is the default", remote),
+	return "", &SetupError{Code: "no_base", Message: fmt.Sprintf("remote %s does not say which of its branches is the default", t.Origin),
 		Hint: "set base to one of: " + strings.Join(own, ", ")}
 }
 

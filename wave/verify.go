@@ -18,7 +18,7 @@ import (
 // verify tests the item's newest commit, in a clean checkout that no agent has seen.
 func (r *run) verify(ctx context.Context, item *journal.ItemState) error {
 	attempt, own := item.Last(), r.item(item.ID)
-	test, err := r.test(ctx, testRun{name: "verify-" + attempt.ID, item: item.ID, commit: attempt.Ended.Commit, argv: own.TestCmd.Words(),
+	test, err := r.test(ctx, testRun{target: r.targetOf(item.ID), name: "verify-" + attempt.ID, item: item.ID, commit: attempt.Ended.Commit, argv: own.TestCmd.Words(),
 		text: item.TestText, workDir: own.WorkDir, seed: r.cacheOf(item.ID)})
 	if err != nil {
 		return err
@@ -35,30 +35,46 @@ func (r *run) verify(ctx context.Context, item *journal.ItemState) error {
 
 // testItemOnBase runs the item's test before any change, for the first prompt, and to fill a cache that no agent can reach.
 func (r *run) testItemOnBase(ctx context.Context, item *journal.ItemState) error {
-	own := r.item(item.ID)
-	test, err := r.test(ctx, testRun{name: "base", item: item.ID, commit: r.target.base, argv: own.TestCmd.Words(), text: item.TestText,
-		workDir: own.WorkDir, seed: r.baseCache(), keep: r.cacheOf(item.ID)})
+	own, t := r.item(item.ID), r.targetOf(item.ID)
+	test, err := r.test(ctx, testRun{target: t, name: "base", item: item.ID, commit: t.Base, argv: own.TestCmd.Words(), text: item.TestText,
+		workDir: own.WorkDir, seed: r.baseCache(t), keep: r.cacheOf(item.ID)})
 	if err != nil {
 		return err
 	}
 	return r.record(journal.ItemBaseTested{Item: item.ID, Test: test})
 }
 
-// testBase runs the configured verify command on the base, before any agent is paid.
-func (r *run) testBase() error {
-	verify := r.journal.Wave().Plan.Verify
-	if verify.Argv == nil || r.journal.Wave().Base != nil {
+// testBases runs the configured verify command on each base, before any agent is paid. Where it fails, the repository's items end.
+func (r *run) testBases() error {
+	if err := r.eachRepository(r.testBase); err != nil {
+		return err
+	}
+	wave := r.journal.Wave()
+	for _, repository := range wave.In() {
+		if repository.Red() && !wave.Plan.RedBase {
+			if err := r.endAll(repository.Name, journal.StateCancelled, "the base is red"); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (r *run) testBase(t *target) error {
+	if t.Verify.Argv == nil || r.journal.Wave().Repositories[t.Name].Tested != nil {
 		return nil
 	}
-	test, err := r.test(r.stop.ctx, testRun{name: "base", item: "", commit: r.target.base, argv: verify.Argv, text: verify.Text, keep: r.baseCache()})
+	test, err := r.test(r.stop.ctx, testRun{target: t, name: "base-" + itemName(t.Name), item: "", commit: t.Base, argv: t.Verify.Argv,
+		text: t.Verify.Text, keep: r.baseCache(t)})
 	if err != nil {
 		return err
 	}
-	return r.record(journal.BaseTested{Command: verify.Text, Test: test})
+	return r.record(journal.BaseTested{Repo: t.Name, Command: t.Verify.Text, Test: test})
 }
 
 // testRun describes one run of a test command on a commit.
 type testRun struct {
+	target  *target
 	name    string // of the tree, unique within the item
 	item    string // "" for the wave as a whole
 	commit  git.SHA
@@ -82,8 +98,8 @@ func (r *run) test(ctx context.Context, t testRun) (journal.Test, error) {
 	dir, private := filepath.Join(place, "tree"), filepath.Join(place, "private")
 	r.discard(place)
 	defer r.discard(place)
-	if err := r.target.engine.Checkout(ctx, t.commit, dir); err != nil {
-		if t.commit != r.target.base && ctx.Err() == nil { // of an agent's making, so its misfortune
+	if err := t.target.engine.Checkout(ctx, t.commit, dir); err != nil {
+		if t.commit != t.target.Base && ctx.Err() == nil { // of an agent's making, so its misfortune
 			return journal.Test{Reason: fmt.Sprintf("the commit cannot be checked out: %v", err)}, nil
 		}
 		return journal.Test{}, err
@@ -118,7 +134,7 @@ func (r *run) test(ctx context.Context, t testRun) (journal.Test, error) {
 	test := journal.Test{Passed: outcome.Passed(), Exit: outcome.Exit, TimedOut: outcome.TimedOut, Stdout: r.s.redact(outcome.Stdout),
 		Stderr: r.s.redact(outcome.Stderr), Reason: unended(outcome), DurationMs: outcome.Duration.Milliseconds(), Confinement: outcome.Confinement, Survivors: outcome.Survivors}
 	log.section("%s", testEnd(test))
-	if err := r.unchanged(ctx, &test, t.commit, dir); err != nil {
+	if err := r.unchanged(ctx, &test, t, dir); err != nil {
 		return journal.Test{}, err
 	}
 	if t.keep != "" {
@@ -153,11 +169,11 @@ func unended(o testrun.Outcome) string {
 }
 
 // unchanged fails a test that rewrote the files it was to test: what passed then is not the commit.
-func (r *run) unchanged(ctx context.Context, test *journal.Test, commit git.SHA, dir string) error {
+func (r *run) unchanged(ctx context.Context, test *journal.Test, t testRun, dir string) error {
 	if !test.Passed {
 		return nil
 	}
-	entries, err := r.target.engine.List(ctx, commit)
+	entries, err := t.target.engine.List(ctx, t.commit)
 	if err != nil {
 		return err
 	}
@@ -172,14 +188,10 @@ func (r *run) unchanged(ctx context.Context, test *journal.Test, commit git.SHA,
 	return nil
 }
 
-// baseCache is the folder of what the verify command's run on the base left in its caches, or "" where there is none yet.
-func (r *run) baseCache() string { return r.cacheOf("") }
+// baseCache is the folder of what the verify command's run on the base left in its caches; it exists only where there was one.
+func (r *run) baseCache(t *target) string {
+	return filepath.Join(r.caches(), "base-"+itemName(t.Name))
+}
 
 // cacheOf is the folder for the caches of an item's run on the base.
-func (r *run) cacheOf(item string) string {
-	name := wholeWave
-	if item != "" {
-		name = "item-" + itemName(item)
-	}
-	return filepath.Join(r.caches(), name)
-}
+func (r *run) cacheOf(item string) string { return filepath.Join(r.caches(), "item-"+itemName(item)) }

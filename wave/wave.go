@@ -8,7 +8,6 @@ package wave
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"sync"
@@ -17,12 +16,11 @@ import (
 	"aesop/wave/journal"
 )
 
-// Scheduler runs waves on one repository. It is safe for concurrent use; waves of one Scheduler and of others on the same
+// Scheduler runs the waves of one backlog. It is safe for concurrent use; waves of one Scheduler and of others on the same
 // state share items by claims.
 type Scheduler struct {
 	config  Config
 	program git.Program
-	user    *git.User
 	halt    Halt
 	place   string // name of the state directory
 
@@ -31,20 +29,13 @@ type Scheduler struct {
 	alive map[*stopper]bool
 }
 
-// New checks the configuration and finds the repository. It changes nothing but the state directory.
+// New checks the configuration and finds git. It changes nothing but the state directory.
 func New(ctx context.Context, c Config) (*Scheduler, error) {
 	if err := c.complete(); err != nil {
 		return nil, err
 	}
 	program, err := git.Find(ctx)
 	if err != nil {
-		return nil, err
-	}
-	user, err := program.OpenUser(ctx, c.Repo)
-	if err != nil {
-		if errors.Is(err, git.ErrNotRepository) {
-			return nil, &SetupError{Code: "not_a_repository", Message: err.Error(), Hint: "run git init there, or name the folder of a repository"}
-		}
 		return nil, err
 	}
 	if c.State, err = filepath.Abs(c.State); err != nil {
@@ -54,7 +45,7 @@ func New(ctx context.Context, c Config) (*Scheduler, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Scheduler{config: c, program: program, user: user, halt: Halt{Dir: c.State}, place: place, alive: map[*stopper]bool{}}, nil
+	return &Scheduler{config: c, program: program, halt: Halt{Dir: c.State}, place: place, alive: map[*stopper]bool{}}, nil
 }
 
 // Halt is the switch that stops all waves of this state.

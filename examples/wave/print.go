@@ -63,7 +63,7 @@ func printWhy(w io.Writer, r wave.Report) {
 	}
 	for _, repo := range r.Repositories {
 		if repo.Error != nil {
-			fmt.Fprintf(w, "push to %s: %s\n", repo.Remote, *repo.Error)
+			fmt.Fprintf(w, "remote %s%s: %s\n", repo.Remote, inRepository(repo.Repo), *repo.Error)
 			if repo.ErrorDetail != nil {
 				fmt.Fprintf(w, "  %s\n", strings.ReplaceAll(*repo.ErrorDetail, "\n", "\n  "))
 			}
@@ -75,7 +75,7 @@ func printWhy(w io.Writer, r wave.Report) {
 func printNext(w io.Writer, state string, r wave.Report) {
 	for _, repo := range r.Repositories {
 		if repo.Pushed {
-			fmt.Fprintf(w, "next: look at branch %s on %s\n", *repo.Branch, repo.Remote)
+			fmt.Fprintf(w, "next: look at branch %s on %s%s\n", *repo.Branch, repo.Remote, inRepository(repo.Repo))
 			fmt.Fprintf(w, "      git fetch %s && git diff %s/%s...%s/%s\n", repo.Remote, repo.Remote, repo.Base, repo.Remote, *repo.Branch)
 		}
 	}

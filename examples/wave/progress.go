@@ -18,9 +18,11 @@ func (p progress) Observe(w *journal.Wave, event journal.Event) {
 	switch e := event.(type) {
 	case journal.Planned:
 		if len(e.Items) > 0 {
-			p.line("wave %s: %s on %s of %s, at %s", w.ID, items(len(e.Items)), e.Branch, e.Origin, short(e.Base))
-			if e.Verify.Text != "" {
-				p.line("testing the base: %s", e.Verify.Text)
+			for _, r := range e.Repositories {
+				p.line("wave %s: %s on %s of %s%s, at %s", w.ID, items(itemsIn(e, r.Name)), r.Branch, r.Origin, inRepository(r.Name), short(r.Base))
+				if r.Verify.Text != "" {
+					p.line("testing the base%s: %s", inRepository(r.Name), r.Verify.Text)
+				}
 			}
 		}
 	case journal.TakenOver:
@@ -36,11 +38,13 @@ func (p progress) Observe(w *journal.Wave, event journal.Event) {
 	case journal.Verified:
 		p.line("%s: %s", e.Item, verdict(e.Test))
 	case journal.PushIntent:
-		p.line("pushing %s with %s", e.Branch, items(len(e.Items)))
+		p.line("pushing %s with %s%s", e.Branch, items(len(e.Items)), inRepository(e.Repo))
 	case journal.Shipped:
-		p.line("shipped %s", e.Branch)
+		p.line("shipped %s%s", e.Branch, inRepository(e.Repo))
 	case journal.PushFailed:
-		p.line("the push failed: %s", firstLine(e.Detail))
+		p.line("the push failed%s: %s", inRepository(e.Repo), firstLine(e.Detail))
+	case journal.RepositoryFailed:
+		p.line("left alone%s: %s", inRepository(e.Repo), firstLine(e.Detail))
 	case journal.Stopped:
 		if string(e.Outcome) == e.Reason {
 			p.line("%s", e.Outcome)
@@ -48,6 +52,17 @@ func (p progress) Observe(w *journal.Wave, event journal.Event) {
 			p.line("%s: %s", e.Outcome, e.Reason)
 		}
 	}
+}
+
+// itemsIn counts the planned items of a repository.
+func itemsIn(plan journal.Planned, repo string) int {
+	n := 0
+	for _, i := range plan.Items {
+		if i.Repo == repo {
+			n++
+		}
+	}
+	return n
 }
 
 func verdict(t journal.Test) string {

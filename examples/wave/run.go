@@ -156,11 +156,12 @@ func finishDrain(c *cli.Context, state string, reports []wave.Report, err error)
 	return exitOf(document.Outcome)
 }
 
-// newestBranch is the branch that the last shipping wave pushed, if every wave began where the one before ended; else "".
+// newestBranch is the branch that the last shipping wave pushed, if there is one repository and every wave began where the one before
+// ended; else "".
 func newestBranch(reports []wave.Report) string {
 	branch, tip := "", ""
 	for _, r := range reports {
-		if tip != "" && (r.Base == nil || *r.Base != tip) {
+		if len(r.Repositories) > 1 || tip != "" && (r.Base == nil || *r.Base != tip) {
 			return ""
 		}
 		for _, repo := range r.Repositories {
@@ -242,12 +243,19 @@ func printPlan(w io.Writer, p wave.Plan) {
 		fmt.Fprintf(w, "%s: %s\n", p.Outcome, cli.OneLine(p.Reason))
 		return
 	}
-	fmt.Fprintf(w, "base %s of %s at %s, driver %s\n", p.BaseBranch, p.Remote, short(p.Base), p.Driver)
-	if len(p.Dirty) > 0 {
-		fmt.Fprintf(w, "your uncommitted changes are not part of the wave: %s\n", cli.OneLine(strings.Join(p.Dirty, ", ")))
+	for _, r := range p.Repositories {
+		in := inRepository(r.Repo)
+		if r.Error != nil {
+			fmt.Fprintf(w, "cannot be worked on%s: %s\n", in, cli.OneLine(r.Error.Message))
+			continue
+		}
+		fmt.Fprintf(w, "base %s of %s at %s%s, driver %s\n", r.BaseBranch, r.Remote, short(r.Base), in, p.Driver)
+		if len(r.Dirty) > 0 {
+			fmt.Fprintf(w, "your uncommitted changes%s are not part of the wave: %s\n", in, cli.OneLine(strings.Join(r.Dirty, ", ")))
+		}
 	}
 	for _, i := range p.Items {
-		fmt.Fprintf(w, "take  %s  %s  owns %s\n", cli.OneLine(i.ID), cli.OneLine(i.Slug), cli.OneLine(strings.Join(i.OwnsFiles, " ")))
+		fmt.Fprintf(w, "take  %s  %s%s  owns %s\n", cli.OneLine(i.ID), cli.OneLine(i.Slug), inRepository(i.Repo), cli.OneLine(strings.Join(i.OwnsFiles, " ")))
 	}
 	for _, s := range p.Skipped {
 		fmt.Fprintf(w, "skip  %s  %s  %s: %s\n", cli.OneLine(s.ID), cli.OneLine(s.Slug), s.Reason, cli.OneLine(s.Detail))
@@ -258,6 +266,14 @@ func printPlan(w io.Writer, p wave.Plan) {
 	case journal.NothingSelectable:
 		fmt.Fprintln(w, "no item can be taken now: those that are not done are claimed, failed, blocked or skipped")
 	}
+}
+
+// inRepository says which of several repositories is meant.
+func inRepository(name string) string {
+	if name == "." {
+		return ""
+	}
+	return " in " + cli.OneLine(name)
 }
 
 type resumeCommand struct {

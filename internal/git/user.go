@@ -69,8 +69,11 @@ func firstLine(err error) string {
 }
 
 // ID names the repository on this machine: 12 hex digits of the hash of its common git directory.
-func (u *User) ID() string {
-	sum := sha256.Sum256([]byte(u.Common))
+func (u *User) ID() string { return PlaceID(u.Common) }
+
+// PlaceID names a folder, by its resolved path, on this machine.
+func PlaceID(path string) string {
+	sum := sha256.Sum256([]byte(path))
 	return hex.EncodeToString(sum[:6])
 }
 

@@ -21,25 +21,31 @@ type Event interface {
 
 // Planned begins a wave.
 type Planned struct {
-	Driver  string    `json:"driver"`
-	Tier    int       `json:"tier"`
-	Repairs int       `json:"repairs"` // rounds after the first dispatch
-	Repo    string    `json:"repo"`
-	Origin  string    `json:"origin"` // git remote that the base came from
-	Remote  string    `json:"remote"` // where work ships to
-	Branch  string    `json:"branch"` // of the remote that the base is the tip of
-	Base    string    `json:"base"`
-	Prompt  string    `json:"prompt"` // version and hash of the template
-	Who     string    `json:"who"`    // identity of the commits
-	Email   string    `json:"email"`
-	Dirty   []string  `json:"dirty,omitempty"`
-	RedBase bool      `json:"redBase"` // a base whose own test fails is allowed
-	Verify  Command   `json:"verify"`  // test of the whole repository; no words where there is none
-	Items   []Item    `json:"items"`
-	Skipped []Skipped `json:"skipped"`
-	Resumed []Resume  `json:"resumed,omitempty"`
-	Review  bool      `json:"review"`  // a reviewer is configured
-	Approve bool      `json:"approve"` // an approver is configured
+	Driver       string       `json:"driver"`
+	Tier         int          `json:"tier"`
+	Repairs      int          `json:"repairs"` // rounds after the first dispatch
+	Prompt       string       `json:"prompt"`  // version and hash of the template
+	RedBase      bool         `json:"redBase"` // a base whose own test fails is allowed
+	Repositories []Repository `json:"repositories"`
+	Items        []Item       `json:"items"`
+	Skipped      []Skipped    `json:"skipped"`
+	Resumed      []Resume     `json:"resumed,omitempty"`
+	Review       bool         `json:"review"`  // a reviewer is configured
+	Approve      bool         `json:"approve"` // an approver is configured
+}
+
+// Repository is one of the repositories that a wave works on, as it was when the wave was planned.
+type Repository struct {
+	Name   string   `json:"name"`   // as the backlog's items have it, "." where they have none
+	Path   string   `json:"path"`   // of its work tree
+	Origin string   `json:"origin"` // git remote that the base came from
+	Remote string   `json:"remote"` // where work ships to
+	Branch string   `json:"branch"` // of the remote that the base is the tip of
+	Base   string   `json:"base"`
+	Who    string   `json:"who"` // identity of the commits
+	Email  string   `json:"email"`
+	Dirty  []string `json:"dirty,omitempty"`
+	Verify Command  `json:"verify"` // test of the whole repository; no words where there is none
 }
 
 // Command is a command as it runs, and as people wrote it.
@@ -63,6 +69,7 @@ type Item struct {
 	Slug        string `json:"slug"`
 	Title       string `json:"title"`
 	Fingerprint string `json:"fingerprint"`
+	Repo        string `json:"repo"`     // name of its repository
 	TestText    string `json:"testText"` // as people wrote it
 	Model       string `json:"model,omitempty"`
 	Claim       string `json:"claim"` // attempt id of the claim's token
@@ -91,8 +98,9 @@ type Dropped struct {
 	Detail string `json:"detail"`
 }
 
-// BaseTested is the run of the configured verify command on the base.
+// BaseTested is the run of the configured verify command on the base of a repository.
 type BaseTested struct {
+	Repo    string `json:"repo"`
 	Command string `json:"command"`
 	Test    Test   `json:"test"`
 }
@@ -180,8 +188,9 @@ type Judged struct {
 	Reason string `json:"reason"`
 }
 
-// Integrated is the union of what is to ship.
+// Integrated is the union of what is to ship from a repository.
 type Integrated struct {
+	Repo     string   `json:"repo"`
 	Tip      string   `json:"tip"`
 	Items    []string `json:"items"`
 	Verified bool     `json:"verified"` // a command ran on the union and passed, beyond the items' own
@@ -206,6 +215,7 @@ type Failure struct {
 
 // PushIntent is written before a push: what would be moved, and from where.
 type PushIntent struct {
+	Repo    string   `json:"repo"`
 	Branch  string   `json:"branch"`
 	Tip     string   `json:"tip"`
 	Items   []string `json:"items"`
@@ -219,8 +229,9 @@ type Update struct {
 	New string `json:"new"`
 }
 
-// Shipped says that the remote holds the wave's branch and item refs.
+// Shipped says that the remote of a repository holds the wave's branch and item refs.
 type Shipped struct {
+	Repo       string            `json:"repo"`
 	Branch     string            `json:"branch"`
 	Tip        string            `json:"tip"`
 	Items      map[string]string `json:"items"` // commit by item
@@ -237,8 +248,16 @@ type Adopted struct {
 
 // PushFailed says that the remote took nothing.
 type PushFailed struct {
+	Repo   string `json:"repo"`
 	Error  string `json:"error"`
 	Detail string `json:"detail"`
+}
+
+// RepositoryFailed says that a repository could not be worked on. The other repositories of the wave go on.
+type RepositoryFailed struct {
+	Repo   string `json:"repo"`
+	Error  string `json:"error"`  // a stable word
+	Detail string `json:"detail"` // what git said, where it was git
 }
 
 // Settled says that the tracker knows the end of the items.
@@ -294,33 +313,34 @@ type Ended struct {
 	Outcome Outcome `json:"outcome"`
 }
 
-func (Planned) Type() string        { return "planned" }
-func (Claimed) Type() string        { return "claimed" }
-func (Dropped) Type() string        { return "dropped" }
-func (BaseTested) Type() string     { return "base_tested" }
-func (ItemBaseTested) Type() string { return "item_base_tested" }
-func (AttemptStarted) Type() string { return "attempt_started" }
-func (AttemptEnded) Type() string   { return "attempt_ended" }
-func (Verified) Type() string       { return "verified" }
-func (Judged) Type() string         { return "judged" }
-func (Integrated) Type() string     { return "integrated" }
-func (ItemEnded) Type() string      { return "item_ended" }
-func (PushIntent) Type() string     { return "push_intent" }
-func (Shipped) Type() string        { return "shipped" }
-func (Adopted) Type() string        { return "adopted" }
-func (PushFailed) Type() string     { return "push_failed" }
-func (Settled) Type() string        { return "settled" }
-func (GateChecked) Type() string    { return "gate_checked" }
-func (Stopped) Type() string        { return "stopped" }
-func (Resumed) Type() string        { return "resumed" }
-func (TakenOver) Type() string      { return "taken_over" }
-func (Ended) Type() string          { return "ended" }
+func (Planned) Type() string          { return "planned" }
+func (Claimed) Type() string          { return "claimed" }
+func (Dropped) Type() string          { return "dropped" }
+func (BaseTested) Type() string       { return "base_tested" }
+func (ItemBaseTested) Type() string   { return "item_base_tested" }
+func (AttemptStarted) Type() string   { return "attempt_started" }
+func (AttemptEnded) Type() string     { return "attempt_ended" }
+func (Verified) Type() string         { return "verified" }
+func (Judged) Type() string           { return "judged" }
+func (Integrated) Type() string       { return "integrated" }
+func (ItemEnded) Type() string        { return "item_ended" }
+func (PushIntent) Type() string       { return "push_intent" }
+func (Shipped) Type() string          { return "shipped" }
+func (Adopted) Type() string          { return "adopted" }
+func (PushFailed) Type() string       { return "push_failed" }
+func (RepositoryFailed) Type() string { return "repository_failed" }
+func (Settled) Type() string          { return "settled" }
+func (GateChecked) Type() string      { return "gate_checked" }
+func (Stopped) Type() string          { return "stopped" }
+func (Resumed) Type() string          { return "resumed" }
+func (TakenOver) Type() string        { return "taken_over" }
+func (Ended) Type() string            { return "ended" }
 
 // Durable says whether an event must be on disk before the wave goes on; others are written together with the next that is.
 // An attempt's end is durable because what the agent was paid for would otherwise be done, and paid, again.
 func Durable(e Event) bool {
 	switch e.(type) {
-	case Planned, AttemptStarted, AttemptEnded, Verified, PushIntent, Shipped, Adopted, PushFailed, Stopped, Resumed, TakenOver, Ended:
+	case Planned, AttemptStarted, AttemptEnded, Verified, PushIntent, Shipped, Adopted, PushFailed, RepositoryFailed, Stopped, Resumed, TakenOver, Ended:
 		return true
 	}
 	return false
@@ -341,27 +361,28 @@ func Types() []string { return slices.Sorted(maps.Keys(readers())) }
 // readers are the events by name.
 func readers() map[string]func([]byte) (Event, error) {
 	return map[string]func([]byte) (Event, error){
-		Planned{}.Type():        read[Planned],
-		Claimed{}.Type():        read[Claimed],
-		Dropped{}.Type():        read[Dropped],
-		BaseTested{}.Type():     read[BaseTested],
-		ItemBaseTested{}.Type(): read[ItemBaseTested],
-		AttemptStarted{}.Type(): read[AttemptStarted],
-		AttemptEnded{}.Type():   read[AttemptEnded],
-		Verified{}.Type():       read[Verified],
-		Judged{}.Type():         read[Judged],
-		Integrated{}.Type():     read[Integrated],
-		ItemEnded{}.Type():      read[ItemEnded],
-		PushIntent{}.Type():     read[PushIntent],
-		Shipped{}.Type():        read[Shipped],
-		Adopted{}.Type():        read[Adopted],
-		PushFailed{}.Type():     read[PushFailed],
-		Settled{}.Type():        read[Settled],
-		GateChecked{}.Type():    read[GateChecked],
-		Stopped{}.Type():        read[Stopped],
-		Resumed{}.Type():        read[Resumed],
-		TakenOver{}.Type():      read[TakenOver],
-		Ended{}.Type():          read[Ended],
+		Planned{}.Type():          read[Planned],
+		Claimed{}.Type():          read[Claimed],
+		Dropped{}.Type():          read[Dropped],
+		BaseTested{}.Type():       read[BaseTested],
+		ItemBaseTested{}.Type():   read[ItemBaseTested],
+		AttemptStarted{}.Type():   read[AttemptStarted],
+		AttemptEnded{}.Type():     read[AttemptEnded],
+		Verified{}.Type():         read[Verified],
+		Judged{}.Type():           read[Judged],
+		Integrated{}.Type():       read[Integrated],
+		ItemEnded{}.Type():        read[ItemEnded],
+		PushIntent{}.Type():       read[PushIntent],
+		Shipped{}.Type():          read[Shipped],
+		Adopted{}.Type():          read[Adopted],
+		PushFailed{}.Type():       read[PushFailed],
+		RepositoryFailed{}.Type(): read[RepositoryFailed],
+		Settled{}.Type():          read[Settled],
+		GateChecked{}.Type():      read[GateChecked],
+		Stopped{}.Type():          read[Stopped],
+		Resumed{}.Type():          read[Resumed],
+		TakenOver{}.Type():        read[TakenOver],
+		Ended{}.Type():            read[Ended],
 	}
 }
 

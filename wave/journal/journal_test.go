@@ -23,11 +23,12 @@ func pointer[T any](v T) *T { return &v }
 
 // planned is the plan of a wave with the items a and b.
 func planned() journal.Planned {
-	return journal.Planned{Driver: "script", Tier: 2, Repairs: 3, Repo: "/repo", Origin: "upstream", Remote: "origin", Verify: journal.Command{Argv: []string{"make"}, Text: "make"}, Branch: "main", Base: "b0", Prompt: "p-1",
-		Who: "Tester", Email: "tester@example.com", Dirty: []string{"x"}, RedBase: true, Review: true, Approve: true,
+	return journal.Planned{Driver: "script", Tier: 2, Repairs: 3, Prompt: "p-1", RedBase: true, Review: true, Approve: true,
+		Repositories: []journal.Repository{{Name: "../r", Path: "/repo", Origin: "upstream", Remote: "origin", Branch: "main", Base: "b0",
+			Who: "Tester", Email: "tester@example.com", Dirty: []string{"x"}, Verify: journal.Command{Argv: []string{"make"}, Text: "make"}}},
 		Items: []journal.Item{
-			{ID: "a", Slug: "sa", Title: "A", Fingerprint: "f", TestText: "make", Model: "m", Claim: "c1", Attempts: 1},
-			{ID: "b", Slug: "sb", Title: "B", Fingerprint: "g", TestText: "make", Model: "m", Claim: "c2", Attempts: 2}},
+			{ID: "a", Slug: "sa", Title: "A", Fingerprint: "f", Repo: "../r", TestText: "make", Model: "m", Claim: "c1", Attempts: 1},
+			{ID: "b", Slug: "sb", Title: "B", Fingerprint: "g", Repo: "../r", TestText: "make", Model: "m", Claim: "c2", Attempts: 2}},
 		Skipped: []journal.Skipped{{ID: "z", Slug: "sz", Reason: "claimed", Detail: "by somebody"}},
 		Resumed: []journal.Resume{{Wave: "w0", Outcome: journal.Good, Branch: "aesop/w0", Shipped: []string{"y"}}}}
 }
@@ -39,7 +40,7 @@ func history() []journal.Event {
 	return []journal.Event{
 		planned(),
 		journal.GateChecked{Name: "halt", At: "claim", Verdict: "go", Reason: "none"},
-		journal.BaseTested{Command: "make", Test: test},
+		journal.BaseTested{Repo: "../r", Command: "make", Test: test},
 		journal.Dropped{Item: "b", Reason: "claimed", Detail: "by another"},
 		journal.Claimed{Items: []string{"a"}, Recorded: map[string]string{"a": "s0"}},
 		journal.ItemBaseTested{Item: "a", Test: test},
@@ -48,15 +49,16 @@ func history() []journal.Event {
 			Commit: "c", Tree: "t", Tail: "end", Exit: pointer(3), Session: "s", Confinement: "none", Parked: "trees/x", Survivors: []string{"sh (process 2)"}},
 		journal.Verified{Item: "a", Attempt: "t1", Commit: "c", Test: test},
 		journal.Judged{Item: "a", Seat: journal.SeatReview, OK: true, Reason: "fine"},
-		journal.Integrated{Tip: "c", Items: []string{"a"}, Verified: true},
-		journal.PushIntent{Branch: "aesop/w", Tip: "c", Items: []string{"a"}, Updates: []journal.Update{{Ref: "refs/heads/aesop/w", Old: "o", New: "c"}}},
-		journal.PushFailed{Error: "push_refused", Detail: "no"},
+		journal.Integrated{Repo: "../r", Tip: "c", Items: []string{"a"}, Verified: true},
+		journal.PushIntent{Repo: "../r", Branch: "aesop/w", Tip: "c", Items: []string{"a"}, Updates: []journal.Update{{Ref: "refs/heads/aesop/w", Old: "o", New: "c"}}},
+		journal.PushFailed{Repo: "../r", Error: "push_refused", Detail: "no"},
+		journal.RepositoryFailed{Repo: "../r", Error: "remote_unreachable", Detail: "no route"},
 		journal.Stopped{Outcome: journal.Halted, Reason: "lunch", Error: &journal.Fault{Code: "c", Message: "m", File: "f", Line: 1, Field: "x", Hint: "h"}},
 		journal.TakenOver{Driver: "command", Tier: 4, Survivors: []string{"sh (process 1)"}},
 		journal.Resumed{Claims: map[string]string{"a": "c3"}, Recorded: map[string]string{"a": "s1"}},
 		journal.ItemEnded{Item: "a", State: journal.StateParked, Reason: "r", Counted: true,
 			Failure: &journal.Failure{Step: "ship", Command: "git push", Exit: pointer(1), Tail: "t"}},
-		journal.Shipped{Branch: "aesop/w", Tip: "c", Items: map[string]string{"a": "c"}, DurationMs: 9},
+		journal.Shipped{Repo: "../r", Branch: "aesop/w", Tip: "c", Items: map[string]string{"a": "c"}, DurationMs: 9},
 		journal.Adopted{Item: "a", Commit: "c9", Branch: "aesop/w9", Wave: "w9"},
 		journal.Settled{Items: []string{"a"}, Changed: []string{"a"}, Lost: []string{"a"}},
 		journal.Ended{Outcome: journal.Good},
@@ -186,10 +188,10 @@ func TestFoldOfTheHistory(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	a := w.Items["a"]
+	a, r := w.Items["a"], w.Repositories["../r"]
 	for what, ok := range map[string]bool{
 		"start": w.StartedAt.Equal(start) && w.Plan.Driver == "script",
-		"base":  w.Base != nil && w.Base.Command == "make",
+		"base":  r.Tested != nil && r.Tested.Command == "make" && w.Of(a) == r,
 		"gate":  len(w.Gates) == 1 && w.Gates[0].Verdict == "go",
 		"dropped": w.Items["b"] == nil && slices.Equal(w.Order, []string{"a"}) && len(w.Skipped) == 2 &&
 			w.Skipped[1] == journal.Skipped{ID: "b", Slug: "sb", Reason: "claimed", Detail: "by another"},
@@ -199,13 +201,13 @@ func TestFoldOfTheHistory(t *testing.T) {
 		"times":        a.BuildTime == 7*time.Millisecond && a.TestTime == 5*time.Millisecond && a.ShipTime == 9*time.Millisecond,
 		"verified":     a.Verified == "c" && a.Last().Test != nil,
 		"judged":       a.Judged[journal.SeatReview].OK,
-		"integrated":   w.Tip == "c" && slices.Equal(w.TipItems, []string{"a"}) && w.Union,
-		"shipped":      w.Shipped != nil && w.Intent == nil && !w.Pushing("a"),
-		"taken over":   w.Stop == nil && w.Driver == "command" && w.Tier == 4 && len(w.Survivors) == 5,
+		"integrated":   r.Tip == "c" && slices.Equal(r.TipItems, []string{"a"}) && r.Union,
+		"shipped":      r.Shipped != nil && r.Intent == nil && !w.Pushing("a"),
+		"taken over":   w.Stop == nil && r.Failed == nil && w.Driver == "command" && w.Tier == 4 && len(w.Survivors) == 5,
 		"item's end":   a.End != nil && a.End.State == journal.StateParked && !a.Open(),
 		"adopted":      a.Adopted != nil && a.Commit == "c9",
 		"settled":      a.Settled && a.Changed && a.Lost,
-		"end":          w.End != nil && w.EndedAt.Equal(start.Add(20*time.Second)),
+		"end":          w.End != nil && w.EndedAt.Equal(start.Add(21*time.Second)),
 	} {
 		if !ok {
 			t.Errorf("%s is not as its event says", what)
@@ -328,13 +330,13 @@ func TestUnknownThings(t *testing.T) {
 	}
 }
 
-// TestEventsAboutUnknownItems: each type that is about an item refuses one that the wave does not have.
+// TestEventsAboutUnknownItems: each type that is about an item or a repository refuses one that the wave does not have.
 func TestEventsAboutUnknownItems(t *testing.T) {
 	w := journal.New(id) // which has no items
 	refused := 0
 	for _, e := range history() {
 		switch e.(type) {
-		case journal.Planned, journal.GateChecked, journal.BaseTested, journal.Integrated, journal.PushIntent, journal.PushFailed, journal.Stopped, journal.TakenOver, journal.Ended:
+		case journal.Planned, journal.GateChecked, journal.Stopped, journal.TakenOver, journal.Ended:
 			continue // about the wave
 		}
 		if err := w.Apply(time.Time{}, e); err == nil || !strings.Contains(err.Error(), "is not part of the wave") {
@@ -342,7 +344,7 @@ func TestEventsAboutUnknownItems(t *testing.T) {
 		}
 		refused++
 	}
-	if refused != 12 || len(w.Items) != 0 {
+	if refused != 17 || len(w.Items) != 0 {
 		t.Errorf("%d types are about items; the wave has %v", refused, w.Items)
 	}
 }

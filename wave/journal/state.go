@@ -57,21 +57,16 @@ type Wave struct {
 	Plan      Planned
 	Driver    string // who works on the wave now
 	Tier      int
-	Items     map[string]*ItemState
-	Order     []string // of Items
-	Skipped   []Skipped
-	Beaten    bool // others were faster at an item that was selected
-	Base      *BaseTested
-	Tip       string // of the newest integration
-	TipItems  []string
-	Union     bool        // a command ran on the union, and passed
-	Intent    *PushIntent // the newest, until it has landed
-	Shipped   *Shipped
-	PushError *PushFailed
-	Gates     []GateChecked
-	Stop      *Stopped // nil while it runs, and again after a resume
-	Survivors []string // processes that a kill did not end
-	End       *Ended
+	// Repositories of the wave by name; Plan has their order.
+	Repositories map[string]*RepositoryState
+	Items        map[string]*ItemState
+	Order        []string // of Items
+	Skipped      []Skipped
+	Beaten       bool // others were faster at an item that was selected
+	Gates        []GateChecked
+	Stop         *Stopped // nil while it runs, and again after a resume
+	Survivors    []string // processes that a kill did not end
+	End          *Ended
 }
 
 // ItemState is one item in the fold.
@@ -134,7 +129,9 @@ func (i *ItemState) Open() bool { return i.End == nil && i.Commit == "" }
 func (i *ItemState) Shippable() bool { return i.Open() && i.Verified != "" }
 
 // New is the fold of no events.
-func New(id string) *Wave { return &Wave{ID: id, Items: map[string]*ItemState{}} }
+func New(id string) *Wave {
+	return &Wave{ID: id, Repositories: map[string]*RepositoryState{}, Items: map[string]*ItemState{}}
+}
 
 // Clone is a copy that shares nothing with w that Apply changes.
 func (w *Wave) Clone() *Wave {
@@ -145,8 +142,14 @@ func (w *Wave) Clone() *Wave {
 		i.Attempts, i.Judged = slices.Clone(item.Attempts), maps.Clone(item.Judged)
 		c.Items[id] = &i
 	}
+	c.Repositories = make(map[string]*RepositoryState, len(w.Repositories))
+	for name, repository := range w.Repositories {
+		r := *repository
+		r.TipItems = slices.Clone(repository.TipItems)
+		c.Repositories[name] = &r
+	}
 	c.Order, c.Skipped, c.Gates = slices.Clone(w.Order), slices.Clone(w.Skipped), slices.Clone(w.Gates)
-	c.TipItems, c.Survivors = slices.Clone(w.TipItems), slices.Clone(w.Survivors)
+	c.Survivors = slices.Clone(w.Survivors)
 	return &c
 }
 
@@ -170,17 +173,6 @@ func (w *Wave) Apply(at time.Time, event Event) error {
 		return w.drop(e)
 	case Claimed:
 		return w.each(e.Items, func(i *ItemState) { i.Claimed, i.Recorded = true, e.Recorded[i.ID] })
-	case BaseTested:
-		w.Base = &e
-		w.Survivors = append(w.Survivors, e.Test.Survivors...)
-	case Integrated:
-		w.Tip, w.TipItems, w.Union = e.Tip, e.Items, e.Verified
-	case PushIntent:
-		w.Intent, w.PushError = &e, nil
-	case PushFailed:
-		w.PushError = &e
-	case Shipped:
-		return w.ship(e)
 	case Settled:
 		return w.settle(e)
 	case GateChecked:
@@ -191,11 +183,17 @@ func (w *Wave) Apply(at time.Time, event Event) error {
 		w.Stop, w.End, w.EndedAt = nil, nil, time.Time{}
 		w.Driver, w.Tier = e.Driver, e.Tier
 		w.Survivors = append(w.Survivors, e.Survivors...)
+		for _, r := range w.Repositories {
+			r.Failed = nil
+		}
 	case Resumed:
 		return w.resume(e)
 	case Ended:
 		w.End, w.EndedAt = &e, at
 	default:
+		if known, err := w.applyRepository(event); known {
+			return err
+		}
 		return w.applyItem(at, event)
 	}
 	return nil
@@ -244,6 +242,9 @@ func (w *Wave) applyItem(at time.Time, event Event) error {
 func (w *Wave) plan(at time.Time, e Planned) {
 	w.StartedAt, w.Plan, w.Skipped = at, e, slices.Clone(e.Skipped)
 	w.Driver, w.Tier = e.Driver, e.Tier
+	for _, r := range e.Repositories {
+		w.Repositories[r.Name] = &RepositoryState{Repository: r}
+	}
 	for _, item := range e.Items {
 		w.Items[item.ID] = &ItemState{Item: item}
 		w.Order = append(w.Order, item.ID)
@@ -263,7 +264,6 @@ func (w *Wave) drop(e Dropped) error {
 }
 
 func (w *Wave) ship(e Shipped) error {
-	w.Shipped, w.Intent = &e, nil
 	ids := slices.Sorted(maps.Keys(e.Items))
 	return w.each(ids, func(i *ItemState) {
 		i.Commit = e.Items[i.ID]
@@ -349,16 +349,10 @@ func (w *Wave) Outcome() Outcome {
 	return Good
 }
 
-// RedBase says that the configured test fails on the base, and that this is not allowed.
-func (w *Wave) RedBase() bool { return w.Base != nil && !w.Base.Test.Passed && !w.Plan.RedBase }
-
-// Unpushed are the items whose verified commit the remote refused: a resume tries again.
-func (w *Wave) Unpushed() []*ItemState {
-	if w.PushError == nil {
-		return nil
-	}
-	return w.Select((*ItemState).Shippable)
+// Unfinished are the items that are left for a resume: those that the remote refused, and those of a repository that failed.
+func (w *Wave) Unfinished() []*ItemState {
+	return w.Select(func(i *ItemState) bool {
+		r := w.Of(i)
+		return i.Open() && (r.Failed != nil || r.PushError != nil && i.Shippable())
+	})
 }
-
-// Pushing says whether a push of the item was begun.
-func (w *Wave) Pushing(id string) bool { return w.Intent != nil && slices.Contains(w.Intent.Items, id) }

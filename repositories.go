@@ -1,0 +1,43 @@
+package aesop
+
+import (
+	"path/filepath"
+
+	"aesop/wave"
+)
+
+// RepositoryFile is where the root of a repository says what is special about it.
+const RepositoryFile = "aesop.json"
+
+// repository is the part of the settings that a repository may have for itself.
+func (s Settings) repository() wave.Repository {
+	return wave.Repository{Remote: s.Remote, Base: s.Base, Verify: s.Verify}
+}
+
+// repositorySettings reads the keys remote, base and verify of the aesop.json at the root of a repository that the backlog names. The
+// repository of Config.Repo has said what it has to say: its file is a source of the settings themselves.
+func (c Config) repositorySettings(p Place) func(string, wave.Repository) (wave.Repository, error) {
+	return func(root string, common wave.Repository) (wave.Repository, error) {
+		if at, err := filepath.EvalSymlinks(p.Repo); err == nil && at == root {
+			return common, nil
+		}
+		own, rows, err := LoadSettings(Sources{File: filepath.Join(root, RepositoryFile)})
+		if err != nil {
+			return common, err
+		}
+		for _, row := range rows {
+			if row.Source != "file" {
+				continue
+			}
+			switch row.Key {
+			case "remote":
+				common.Remote = own.Remote
+			case "base":
+				common.Base = own.Base
+			case "verify":
+				common.Verify = own.Verify
+			}
+		}
+		return common, nil
+	}
+}
