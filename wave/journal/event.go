@@ -337,10 +337,11 @@ func (TakenOver) Type() string        { return "taken_over" }
 func (Ended) Type() string            { return "ended" }
 
 // Durable says whether an event must be on disk before the wave goes on; others are written together with the next that is.
-// An attempt's end is durable because what the agent was paid for would otherwise be done, and paid, again.
+// An attempt's end is durable because what the agent was paid for would otherwise be done, and paid, again; a judgement because nobody
+// is asked twice.
 func Durable(e Event) bool {
 	switch e.(type) {
-	case Planned, AttemptStarted, AttemptEnded, Verified, PushIntent, Shipped, Adopted, PushFailed, RepositoryFailed, Stopped, Resumed, TakenOver, Ended:
+	case Planned, AttemptStarted, AttemptEnded, Verified, Judged, PushIntent, Shipped, Adopted, PushFailed, RepositoryFailed, Stopped, Resumed, TakenOver, Ended:
 		return true
 	}
 	return false
