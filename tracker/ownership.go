@@ -77,6 +77,17 @@ func parsePattern(entry string) (pattern, error) {
 	return p, nil
 }
 
+// Names says whether an entry without wildcards is path itself or, where path is a folder, the path of a file below it.
+func (o Ownership) Names(path string, folder bool) bool {
+	folded := FoldPath(path)
+	for _, p := range o.patterns {
+		if p.glob == "" && !p.dir && (p.text == folded || folder && strings.HasPrefix(p.text, folded+"/")) {
+			return true
+		}
+	}
+	return false
+}
+
 // Contains says whether path is owned. A path that CheckPath refuses is owned by nobody.
 func (o Ownership) Contains(path string) bool {
 	if CheckPath(path) != nil {

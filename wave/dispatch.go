@@ -106,7 +106,7 @@ func (w *work) steps(ctx context.Context) journal.AttemptEnded {
 		end.Parked = w.park()
 		return end
 	}
-	return w.harvest(ctx, end)
+	return w.harvest(ctx, log, end)
 }
 
 // task checks the tree out and describes the work.
@@ -197,7 +197,7 @@ func (w *work) runDriver(ctx context.Context, task driver.Task, log *itemLog) (r
 }
 
 // harvest reads what the agent left. The commit has exactly the bytes that were checked.
-func (w *work) harvest(ctx context.Context, end journal.AttemptEnded) journal.AttemptEnded {
+func (w *work) harvest(ctx context.Context, log *itemLog, end journal.AttemptEnded) journal.AttemptEnded {
 	engine, base := w.target.engine, w.target.Base
 	entries, err := engine.List(ctx, base)
 	if err != nil {
@@ -207,7 +207,17 @@ func (w *work) harvest(ctx context.Context, end journal.AttemptEnded) journal.At
 	if err != nil {
 		return w.unread(end, err)
 	}
-	changes, violations, err := tree.Fence(ctx, w.dir, entries, owns)
+	ignores, err := engine.Ignores(ctx, base, w.dir+".ignores")
+	if err != nil {
+		return w.unread(end, errors.Join(err, ignores.Close()))
+	}
+	found, err := tree.Fence(ctx, w.dir, entries, owns, ignores.Match)
+	if closing := ignores.Close(); err == nil {
+		err = closing
+	}
+	if left := leftOut(found.Ignored); left != "" {
+		log.section("%s", strings.TrimPrefix(left, "; "))
+	}
 	switch {
 	case errors.Is(err, tree.ErrReplaced), err != nil && ctx.Err() == nil && !exists(filepath.Join(w.dir, ".git")):
 		end.Outcome, end.Class, end.Reason = journal.OutcomeDriver, string(driver.Crashed), fmt.Sprintf("the agent removed its folder: %v", err)
@@ -215,15 +225,15 @@ func (w *work) harvest(ctx context.Context, end journal.AttemptEnded) journal.At
 		return end
 	case err != nil:
 		return w.unread(end, err)
-	case len(violations) > 0:
-		end.Outcome, end.Reason, end.Parked = journal.OutcomeFence, fenceReason(violations), w.park()
+	case len(found.Violations) > 0:
+		end.Outcome, end.Reason, end.Parked = journal.OutcomeFence, fenceReason(found.Violations), w.park()
 		return end
-	case len(changes) == 0:
-		end.Outcome, end.Reason = journal.OutcomeNoChanges, "the agent changed nothing"
+	case len(found.Changes) == 0:
+		end.Outcome, end.Reason = journal.OutcomeNoChanges, "the agent changed nothing"+leftOut(found.Ignored)
 		w.discard(w.dir)
 		return end
 	}
-	if end.Commit, err = w.commit(ctx, changes); err != nil {
+	if end.Commit, err = w.commit(ctx, found.Changes); err != nil {
 		return w.unread(end, err)
 	}
 	fail("commit")
@@ -246,6 +256,14 @@ func (w *work) park() string { return w.below(w.dir) }
 
 // maxNamed is how many paths a reason names.
 const maxNamed = 20
+
+// leftOut names what the ignore files of the base keep out of a commit.
+func leftOut(ignored []string) string {
+	if len(ignored) == 0 {
+		return ""
+	}
+	return "; left out, by the ignore files of the base: " + strings.Join(ignored[:min(len(ignored), maxNamed)], ", ")
+}
 
 func fenceReason(violations []tree.Violation) string {
 	names := make([]string, 0, maxNamed)

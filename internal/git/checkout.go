@@ -17,6 +17,18 @@ func (e *Engine) Checkout(ctx context.Context, commit SHA, dir string) error {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return fmt.Errorf("checkout: %w", err)
 	}
+	if err := e.throwAway(gitDir, commit); err != nil {
+		return err
+	}
+	_, err := e.program.run(ctx, call{env: neutralEnv(gitDir, "GIT_WORK_TREE="+dir), dir: dir, args: []string{"read-tree", "-u", "--reset", commit}})
+	if err != nil {
+		return fmt.Errorf("checkout: %w", err)
+	}
+	return nil
+}
+
+// throwAway makes a repository at commit that borrows the engine's objects.
+func (e *Engine) throwAway(gitDir string, commit SHA) error {
 	for _, f := range []struct{ dir, name, text string }{
 		{gitDir, "HEAD", "ref: refs/heads/work\n"},
 		{gitDir, "config", repositoryConfig(e.format, false)},
@@ -38,10 +50,6 @@ func (e *Engine) Checkout(ctx context.Context, commit SHA, dir string) error {
 		if err := os.WriteFile(filepath.Join(gitDir, "shallow"), shallow, 0o644); err != nil {
 			return err
 		}
-	}
-	_, err := e.program.run(ctx, call{env: neutralEnv(gitDir, "GIT_WORK_TREE="+dir), dir: dir, args: []string{"read-tree", "-u", "--reset", commit}})
-	if err != nil {
-		return fmt.Errorf("checkout: %w", err)
 	}
 	return nil
 }

@@ -41,12 +41,28 @@ func (v Violation) String() string {
 	return fmt.Sprintf("%s (%s: %s)", v.Path, v.Kind, v.Detail)
 }
 
-// Fence compares the folder dir with the files of the commit that was checked out there. It returns what changed, with the
-// very bytes that it read, and every reason why that may not be committed.
-func Fence(ctx context.Context, dir string, base []git.Entry, owns tracker.Ownership) ([]git.Change, []Violation, error) {
-	differing, err := scan(ctx, dir, base)
+// Found is what a folder has that its commit has not.
+type Found struct {
+	Changes    []git.Change // with the very bytes that were read
+	Violations []Violation  // every reason why something may not be committed
+	Ignored    []string     // new files and folders that are left out, not read and no violation
+}
+
+// Fence compares the folder dir with the files of the commit that was checked out there. New paths that ignored says yes to are left
+// out, owned or not, unless owns names them in so many words; what the commit has is never left out. ignored may be nil.
+func Fence(ctx context.Context, dir string, base []git.Entry, owns tracker.Ownership, ignored func(path string, folder bool) (bool, error)) (Found, error) {
+	leave := ignored
+	if ignored != nil {
+		leave = func(path string, folder bool) (bool, error) {
+			if owns.Names(path, folder) {
+				return false, nil
+			}
+			return ignored(path, folder)
+		}
+	}
+	differing, left, err := scan(ctx, dir, base, leave)
 	if err != nil {
-		return nil, nil, err
+		return Found{}, err
 	}
 	var changes []git.Change
 	var violations []Violation
@@ -64,7 +80,7 @@ func Fence(ctx context.Context, dir string, base []git.Entry, owns tracker.Owner
 			changes = append(changes, f.change)
 		}
 	}
-	return changes, append(violations, Twins(base, changes)...), nil
+	return Found{changes, append(violations, Twins(base, changes)...), left}, nil
 }
 
 // Twins finds changed paths that some file system would take for another path of the same tree. Twins that the base has are no
@@ -113,7 +129,7 @@ func Twins(base []git.Entry, changes []git.Change) []Violation {
 // Modified lists the files of base that differ in dir, sorted: what a test run changed of what it was given. Files that are
 // new in dir are no concern here.
 func Modified(ctx context.Context, dir string, base []git.Entry) ([]string, error) {
-	differing, err := scan(ctx, dir, base)
+	differing, _, err := scan(ctx, dir, base, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -76,6 +76,12 @@ func owning(t *testing.T, patterns ...string) tracker.Ownership {
 	return owns
 }
 
+// fence is Fence where nothing is ignored.
+func fence(ctx context.Context, dir string, base []git.Entry, owns tracker.Ownership) ([]git.Change, []tree.Violation, error) {
+	found, err := tree.Fence(ctx, dir, base, owns, nil)
+	return found.Changes, found.Violations, err
+}
+
 func TestFence(t *testing.T) {
 	at := func(dir, name string) string { return filepath.Join(dir, filepath.FromSlash(name)) }
 	linking := func(target string) func(*testing.T, string) {
@@ -181,7 +187,7 @@ func TestFence(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir, entries := folder(t)
 			tt.act(t, dir)
-			changes, violations, err := tree.Fence(t.Context(), dir, entries, owning(t, "owned/"))
+			changes, violations, err := fence(t.Context(), dir, entries, owning(t, "owned/"))
 			must(t, err)
 			var got, refused []string
 			for _, c := range changes {
@@ -228,7 +234,7 @@ func TestOwnerOfAllMayNotReplaceWhatIsNoFile(t *testing.T) {
 	write(t, dir, "module", "x")
 	must(t, os.RemoveAll(filepath.Join(dir, "other")))
 	must(t, os.Symlink("owned", filepath.Join(dir, "other")))
-	_, violations, err := tree.Fence(t.Context(), dir, entries, owning(t, "**"))
+	_, violations, err := fence(t.Context(), dir, entries, owning(t, "**"))
 	must(t, err)
 	if got, want := names(violations), []string{"module submodule", "other folder_link"}; !slices.Equal(got, want) {
 		t.Errorf("violations %q, want %q", got, want)
@@ -242,7 +248,7 @@ func TestLinksOfTheBaseAreFollowedThroughChangedOnes(t *testing.T) {
 		must(t, os.Symlink(target, filepath.Join(dir, name)))
 		entries = append(entries, git.Entry{Mode: "120000", Blob: blob(t, target), Path: name})
 	}
-	changes, violations, err := tree.Fence(t.Context(), dir, entries, owning(t, "owned/"))
+	changes, violations, err := fence(t.Context(), dir, entries, owning(t, "owned/"))
 	must(t, err)
 	if len(changes)+len(violations) > 0 {
 		t.Fatalf("without a change: %v, %v", changes, violations)
@@ -251,7 +257,7 @@ func TestLinksOfTheBaseAreFollowedThroughChangedOnes(t *testing.T) {
 		"../out/x": {"owned/l symlink_escapes"}, "../git": {"owned/l symlink_escapes"}, "..": {"owned/l symlink_escapes"}, "folder": nil,
 	} {
 		must(t, os.Symlink(target, filepath.Join(dir, "owned/l")))
-		_, violations, err := tree.Fence(t.Context(), dir, entries, owning(t, "owned/"))
+		_, violations, err := fence(t.Context(), dir, entries, owning(t, "owned/"))
 		must(t, err)
 		if got := names(violations); !slices.Equal(got, want) {
 			t.Errorf("link to %s: violations %q, want %q", target, got, want)
@@ -280,7 +286,7 @@ func TestLinksThatPassStayInside(t *testing.T) {
 			must(t, os.Symlink(strings.Join(target, "/"), filepath.Join(dir, name)))
 			links = append(links, name)
 		}
-		_, violations, err := tree.Fence(t.Context(), dir, nil, owning(t, "**"))
+		_, violations, err := fence(t.Context(), dir, nil, owning(t, "**"))
 		must(t, err)
 		refused := names(violations)
 		for _, name := range links {
@@ -309,7 +315,7 @@ func TestNamesThatAreNotText(t *testing.T) {
 		write(t, dir, name, name)
 		entries = append(entries, git.Entry{Mode: "100644", Blob: blob(t, name), Path: name})
 	}
-	changes, violations, err := tree.Fence(t.Context(), dir, entries, owning(t, "owned/"))
+	changes, violations, err := fence(t.Context(), dir, entries, owning(t, "owned/"))
 	must(t, err)
 	if len(changes)+len(violations) > 0 {
 		t.Errorf("without a change: %v, %v", changes, violations)
@@ -317,7 +323,7 @@ func TestNamesThatAreNotText(t *testing.T) {
 	write(t, dir, "owned/caf\xe9", "x")
 	write(t, dir, "owned/\xe9", "x")
 	must(t, os.RemoveAll(filepath.Join(dir, "l\xe4nder/\xff")))
-	_, violations, err = tree.Fence(t.Context(), dir, entries, owning(t, "**"))
+	_, violations, err = fence(t.Context(), dir, entries, owning(t, "**"))
 	must(t, err)
 	want := []string{"l\xe4nder/\xff/y invalid_name", "owned/caf\xe9 invalid_name", "owned/\xe9 invalid_name"}
 	if got := names(violations); !slices.Equal(got, want) {
@@ -348,7 +354,7 @@ func TestTwinsOfTheBaseMayChange(t *testing.T) {
 				t.Skip("not applicable: the file system has no twins")
 			}
 			tt.act(t, dir)
-			_, violations, err := tree.Fence(t.Context(), dir, entries, owning(t, "owned/"))
+			_, violations, err := fence(t.Context(), dir, entries, owning(t, "owned/"))
 			must(t, err)
 			if got := names(violations); !slices.Equal(got, tt.want) {
 				t.Errorf("violations %q, want %q", got, tt.want)
@@ -360,7 +366,7 @@ func TestTwinsOfTheBaseMayChange(t *testing.T) {
 func TestFenceReturnsTheBytesItChecked(t *testing.T) {
 	dir, entries := folder(t)
 	write(t, dir, "owned/a.txt", "new\x00bytes")
-	changes, _, err := tree.Fence(t.Context(), dir, entries, owning(t, "owned/"))
+	changes, _, err := fence(t.Context(), dir, entries, owning(t, "owned/"))
 	must(t, err)
 	if len(changes) != 1 || string(changes[0].Data) != "new\x00bytes" {
 		t.Errorf("changes: %+v", changes)
@@ -372,7 +378,7 @@ func TestHugeFilesAreRefusedNotRead(t *testing.T) {
 	must(t, os.Truncate(filepath.Join(dir, "owned/a.txt"), 4<<40))
 	write(t, dir, "owned/new.bin", "")
 	must(t, os.Truncate(filepath.Join(dir, "owned/new.bin"), 65<<20))
-	_, violations, err := tree.Fence(t.Context(), dir, entries, owning(t, "owned/"))
+	_, violations, err := fence(t.Context(), dir, entries, owning(t, "owned/"))
 	must(t, err)
 	if len(violations) != 2 || violations[0].Kind != tree.TooLarge || violations[1].Kind != tree.TooLarge {
 		t.Errorf("violations: %v", violations)
@@ -383,7 +389,7 @@ func TestLargeFileOfTheBaseMayStay(t *testing.T) {
 	dir, entries := folder(t)
 	write(t, dir, "large.bin", strings.Repeat("x", 65<<20))
 	entries = append(entries, git.Entry{Mode: "100644", Blob: blob(t, strings.Repeat("x", 65<<20)), Path: "large.bin"})
-	changes, violations, err := tree.Fence(t.Context(), dir, entries, owning(t, "owned/"))
+	changes, violations, err := fence(t.Context(), dir, entries, owning(t, "owned/"))
 	must(t, err)
 	if len(changes)+len(violations) > 0 {
 		t.Errorf("%d changes, violations %v", len(changes), violations)
@@ -394,7 +400,7 @@ func TestFenceEndsWithItsContext(t *testing.T) {
 	dir, entries := folder(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := tree.Fence(ctx, dir, entries, owning(t, "owned/")); err == nil {
+	if _, _, err := fence(ctx, dir, entries, owning(t, "owned/")); err == nil {
 		t.Error("no error")
 	}
 }
@@ -407,7 +413,7 @@ func TestUnreadableFolderHidesNothing(t *testing.T) {
 	write(t, dir, "secret/x", "x")
 	must(t, os.Chmod(filepath.Join(dir, "secret"), 0))
 	t.Cleanup(func() { must(t, os.Chmod(filepath.Join(dir, "secret"), 0o755)) })
-	_, violations, err := tree.Fence(t.Context(), dir, entries, owning(t, "owned/"))
+	_, violations, err := fence(t.Context(), dir, entries, owning(t, "owned/"))
 	must(t, err)
 	if len(violations) != 1 || !strings.HasPrefix(violations[0].Path, "secret") {
 		t.Errorf("violations: %v", violations)

@@ -51,7 +51,7 @@ func (s *scanner) judgeLinks(ctx context.Context) error {
 	for _, l := range s.links {
 		all[tracker.FoldPath(l.name)] = l
 	}
-	folders, issues := s.folders(), make(map[string]found)
+	folders, issues := s.baseFolders, make(map[string]found)
 	blame := func(name, issue, detail string) {
 		if _, ok := issues[name]; !ok {
 			issues[name] = found{issue: issue, detail: detail}
@@ -79,17 +79,6 @@ func (s *scanner) judgeLinks(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// folders are the folders of the base.
-func (s *scanner) folders() map[string]bool {
-	folders := make(map[string]bool)
-	for name := range s.base {
-		for dir := path.Dir(name); dir != "." && !folders[dir]; dir = path.Dir(dir) {
-			folders[dir] = true
-		}
-	}
-	return folders
 }
 
 // refusedTarget says what is wrong with a target by its letter, or "".

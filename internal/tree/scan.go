@@ -42,6 +42,10 @@ type scanner struct {
 	found []found
 	seen  map[string]bool
 	links []link // all symlinks of the folder
+
+	leave       func(name string, folder bool) (bool, error) // which new paths to leave out; nil: none
+	baseFolders map[string]bool
+	left        []string
 }
 
 // maxDepth is how deep folders may lie in each other: any path that could be committed is far shorter. maxShown bounds what is shown
@@ -54,31 +58,36 @@ const (
 // ErrReplaced says that something else stands where the folder was that an agent was given.
 var ErrReplaced = errors.New("the folder was replaced")
 
-// scan returns every path below dir that differs from base, sorted by path.
-func scan(ctx context.Context, dir string, base []git.Entry) ([]found, error) {
+// scan returns every path below dir that differs from base, sorted by path, but for the new ones that leave says yes to: those it
+// names apart, a folder in place of all that is in it.
+func scan(ctx context.Context, dir string, base []git.Entry, leave func(name string, folder bool) (bool, error)) (differing []found, left []string, err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer root.Close()
 	// A link in the place of the folder would have been followed, to whatever this process can read.
 	stands, err := os.Lstat(dir)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	opened, err := root.Stat(".")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if !stands.IsDir() || !os.SameFile(stands, opened) {
-		return nil, ErrReplaced
+		return nil, nil, ErrReplaced
 	}
-	s := &scanner{root: root, base: make(map[string]git.Entry, len(base)), seen: make(map[string]bool, len(base))}
+	s := &scanner{root: root, base: make(map[string]git.Entry, len(base)), seen: make(map[string]bool, len(base)),
+		leave: leave, baseFolders: map[string]bool{}}
 	for _, e := range base {
 		s.base[e.Path] = e
+		for folder := path.Dir(e.Path); folder != "." && !s.baseFolders[folder]; folder = path.Dir(folder) {
+			s.baseFolders[folder] = true
+		}
 	}
 	if err := s.folder(ctx, "."); err != nil {
-		return nil, fmt.Errorf("read tree: %w", err)
+		return nil, nil, fmt.Errorf("read tree: %w", err)
 	}
 	for _, e := range base {
 		switch {
@@ -90,10 +99,10 @@ func scan(ctx context.Context, dir string, base []git.Entry) ([]found, error) {
 		}
 	}
 	if err := s.judgeLinks(ctx); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	slices.SortFunc(s.found, func(a, b found) int { return strings.Compare(a.change.Path, b.change.Path) })
-	return s.found, nil
+	return s.found, s.left, nil
 }
 
 const (
@@ -166,6 +175,16 @@ func (s *scanner) visit(ctx context.Context, name string) error {
 		return s.unreadable(name, err)
 	}
 	entry, inBase := s.base[name]
+	if s.leave != nil && !inBase && !s.baseFolders[name] {
+		leave, err := s.leave(name, info.IsDir())
+		if err != nil {
+			return err
+		}
+		if leave {
+			s.left = append(s.left, name)
+			return nil
+		}
+	}
 	switch kind := info.Mode().Type(); {
 	case inBase && entry.Mode == gitlink:
 		return s.submodule(name, info)

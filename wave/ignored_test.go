@@ -1,0 +1,68 @@
+package wave_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"aesop/driver"
+	"aesop/wave/journal"
+)
+
+// TestIgnoredPathsAreLeftOut: what the ignore files of the base name is neither shipped nor held against an agent; what the agent
+// itself says is to be ignored counts for nothing.
+func TestIgnoredPathsAreLeftOut(t *testing.T) {
+	for name, tt := range map[string]struct {
+		files  map[string]string
+		state  journal.State
+		reason string
+		ships  string // names of the commit's changes
+	}{
+		"caches beside the work": {map[string]string{"a.txt": "good", "__pycache__/a.pyc": "x", "lib/__pycache__/b.pyc": "x", "debug.log": "x"},
+			journal.StateShipped, "", "a.txt"},
+		"ignored, though its folder is owned": {map[string]string{"a.txt": "good", "owned/x.log": "x", "owned/y.txt": "y"}, journal.StateShipped, "", "a.txt owned/y.txt"},
+		"ignored, but owned by its name":      {map[string]string{"a.txt": "good", "dist/app.log": "x", "dist/other.log": "x"}, journal.StateShipped, "", "a.txt dist/app.log"},
+		"nothing else":                        {map[string]string{"debug.log": "x"}, journal.StateNoChanges, "debug.log", ""},
+		"tracked, though a rule names it":     {map[string]string{"a.txt": "good", "tracked.log": "changed"}, journal.StateFenceViolation, "tracked.log", ""},
+		"a rule of the agent's": {map[string]string{"a.txt": "good", "sub/.gitignore": "*", "sub/x": "x"}, journal.StateFenceViolation,
+			"sub/.gitignore (outside_owned), sub/x (outside_owned)", ""},
+		"a rule in its own repository": {map[string]string{"a.txt": "good", ".git/info/exclude": "x\n", "x": "x"}, journal.StateFenceViolation, "x (outside_owned)", ""},
+		"a repository among the ignored": {map[string]string{"a.txt": "good", ".git/config": "[core]\n\texcludesFile = /x\n", "__pycache__/.git/config": "x", "b/.git/config": "x"},
+			journal.StateFenceViolation, "b/.git (git_directory", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.write("tracked.log", "old")
+			w.git(w.repo, "add", "--force", "tracked.log")
+			w.write(".gitignore", "tracker.json\n__pycache__/\n*.log\n")
+			w.commit("Rules")
+			w.git(w.repo, "push", "--quiet")
+			w.items(item{"id": "a", "ownsFiles": []string{"a.txt", "owned/", "dist/app.log"}})
+			report := w.run(with(&agent{work: func(_ context.Context, task driver.Task) (driver.Result, error) {
+				for name, text := range tt.files {
+					if err := put(task, name, text); err != nil {
+						return driver.Result{}, err
+					}
+				}
+				return driver.Result{}, nil
+			}}))
+			i := wantState(t, report, "a", tt.state)
+			if !strings.Contains(i.Reason, tt.reason) {
+				t.Errorf("reason %q does not say %q", i.Reason, tt.reason)
+			}
+			if tt.state == journal.StateShipped {
+				changed := strings.Join(strings.Fields(w.git("", "--git-dir="+w.remote, "diff-tree", "--no-commit-id", "--name-only", "-r", *i.Commit)), " ")
+				if changed != tt.ships {
+					t.Errorf("shipped %s, want %s", changed, tt.ships)
+				}
+			}
+			log, err := os.ReadFile(filepath.Join(w.state, i.Log))
+			must(t, err)
+			if name == "caches beside the work" && !strings.Contains(string(log), "left out, by the ignore files of the base: __pycache__, debug.log, lib/__pycache__") {
+				t.Errorf("the log does not say what was left out:\n%s", log)
+			}
+		})
+	}
+}
