@@ -11,10 +11,10 @@ const RepositoryFile = "aesop.json"
 
 // repository is the part of the settings that a repository may have for itself.
 func (s Settings) repository() wave.Repository {
-	return wave.Repository{Remote: s.Remote, Base: s.Base, Verify: s.Verify}
+	return wave.Repository{Remote: s.Remote, Base: s.Base, Verify: s.Verify, Prepare: s.Prepare, Carry: s.Carry}
 }
 
-// repositorySettings reads the keys remote, base and verify of the aesop.json at the root of a repository that the backlog names. The
+// repositorySettings reads the keys remote, base, verify, prepare and carry of the aesop.json at the root of a repository that the backlog names. The
 // repository of Config.Repo has said what it has to say: its file is a source of the settings themselves.
 func (c Config) repositorySettings(p Place) func(string, wave.Repository) (wave.Repository, error) {
 	return func(root string, common wave.Repository) (wave.Repository, error) {
@@ -36,6 +36,10 @@ func (c Config) repositorySettings(p Place) func(string, wave.Repository) (wave.
 				common.Base = own.Base
 			case "verify":
 				common.Verify = own.Verify
+			case "prepare":
+				common.Prepare = own.Prepare
+			case "carry":
+				common.Carry = own.Carry
 			}
 		}
 		return common, nil

@@ -26,8 +26,8 @@ type Settings struct {
 	Model             string
 	AgentCmd          string
 	Verify            tracker.Command
-	Prepare           []string
-	Carry             []string
+	Prepare           []string // lines for sh -c that make a fresh tree ready
+	Carry             []string // paths of the user's work tree that are copied into each fresh tree
 	PassEnv           []string
 	MaxItems          int
 	Parallel          int
@@ -189,7 +189,7 @@ func (s Settings) supported() error {
 		set  bool
 		name string
 	}{
-		{s.Store != "", "store"}, {s.Ship != "" && s.Ship != "push", "ship"}, {len(s.Prepare) > 0, "prepare"}, {len(s.Carry) > 0, "carry"},
+		{s.Store != "", "store"}, {s.Ship != "" && s.Ship != "push", "ship"},
 		{s.Supervise, "supervise"}, {s.Limits != "", "limits"}, {s.Policy != "", "policy"},
 	} {
 		if k.set {

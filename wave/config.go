@@ -23,6 +23,12 @@ type Repository struct {
 	Base   string // branch of the remote; "": its default branch
 	// Verify is a test of the whole repository. It runs on the base before any agent does, and on what is about to ship.
 	Verify tracker.Command
+	// Prepare are lines for sh -c that make a fresh tree ready, such as npm ci. They run at its root, as a test would, before an agent
+	// and before each test. What they leave must be ignored by the base's ignore files.
+	Prepare []string
+	// Carry are paths of the user's work tree that are copied into each fresh tree, such as node_modules/; the base's ignore files must
+	// name them.
+	Carry []string
 }
 
 // Config is what a Scheduler needs. Repo, State, Tracker, Store and Driver are required; every other field has a default where

@@ -112,9 +112,6 @@ func (w *work) steps(ctx context.Context) journal.AttemptEnded {
 // task checks the tree out and describes the work.
 func (w *work) task(ctx context.Context) (driver.Task, *itemLog, error) {
 	config, info := w.s.config, w.s.config.Driver.Info()
-	if err := w.target.engine.Checkout(ctx, w.from, w.dir); err != nil {
-		return driver.Task{}, nil, err
-	}
 	attemptDir := w.folder("attempts", w.attempt)
 	if err := os.MkdirAll(attemptDir, 0o700); err != nil {
 		return driver.Task{}, nil, err
@@ -129,6 +126,10 @@ func (w *work) task(ctx context.Context) (driver.Task, *itemLog, error) {
 	}
 	log, err := w.openLog(w.item.ID)
 	if err != nil {
+		return driver.Task{}, nil, err
+	}
+	if err := w.readyTree(ctx, log); err != nil {
+		log.Close()
 		return driver.Task{}, nil, err
 	}
 	return driver.Task{Item: w.item.ID, Slug: w.text.Slug, Wave: w.id, AttemptID: w.attempt, Prompt: prompt, Role: driver.Worker, Model: w.item.Model,
@@ -207,14 +208,7 @@ func (w *work) harvest(ctx context.Context, log *itemLog, end journal.AttemptEnd
 	if err != nil {
 		return w.unread(end, err)
 	}
-	ignores, err := engine.Ignores(ctx, base, w.dir+".ignores")
-	if err != nil {
-		return w.unread(end, errors.Join(err, ignores.Close()))
-	}
-	found, err := tree.Fence(ctx, w.dir, entries, owns, ignores.Match)
-	if closing := ignores.Close(); err == nil {
-		err = closing
-	}
+	found, err := w.fence(ctx, entries, owns)
 	if left := leftOut(found.Ignored); left != "" {
 		log.section("%s", strings.TrimPrefix(left, "; "))
 	}

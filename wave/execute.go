@@ -147,6 +147,12 @@ func (r *run) first(b begin) (Report, error) {
 		return r.refused(err, b)
 	}
 	r.targets = chosen.targets
+	if len(chosen.Items) > 0 {
+		if err := r.carryAll(r.targets); err != nil {
+			r.discard(r.caches())
+			return r.refused(err, b)
+		}
+	}
 	claims, err := r.tokens(chosen.Items)
 	if err != nil {
 		return r.refused(err, b)

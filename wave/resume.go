@@ -167,6 +167,9 @@ func (r *run) takeUp() (err error) {
 	if r.targets, err = r.reopen(wave); err != nil {
 		return err
 	}
+	if err := r.carryAll(r.targets); err != nil {
+		return err
+	}
 	for name, cause := range r.targets.failed {
 		if err := r.repositoryFailed(name, cause); err != nil {
 			return err

@@ -52,7 +52,7 @@ func (s *Scheduler) open(ctx context.Context, id string, place place, from origi
 		return nil, &SetupError{Code: "no_commits", Message: user.Root + " has no commits", Hint: "commit something and push it first"}
 	}
 	t := &target{user: user, Repository: journal.Repository{Name: place.name, Path: user.Root, Branch: from.branch, Base: from.commit,
-		Verify: journal.Command{Argv: config.Verify.Words(), Text: config.Verify.String()}}}
+		Verify: journal.Command{Argv: config.Verify.Words(), Text: config.Verify.String()}, Prepare: config.Prepare, Carry: config.Carry}}
 	if err := t.findRemote(ctx, cmp.Or(from.remote, config.Remote), s.mark(id, "remote")); err != nil {
 		return nil, err
 	}

@@ -98,19 +98,13 @@ func (r *run) test(ctx context.Context, t testRun) (journal.Test, error) {
 	dir, private := filepath.Join(place, "tree"), filepath.Join(place, "private")
 	r.discard(place)
 	defer r.discard(place)
-	if err := t.target.engine.Checkout(ctx, t.commit, dir); err != nil {
+	if err := r.freshTree(ctx, t.target, t.commit, dir); err != nil {
 		if t.commit != t.target.Base && ctx.Err() == nil { // of an agent's making, so its misfortune
 			return journal.Test{Reason: fmt.Sprintf("the commit cannot be checked out: %v", err)}, nil
 		}
 		return journal.Test{}, err
 	}
-	if t.seed != "" && exists(t.seed) {
-		// A real copy, so that a test can never reach another's cache.
-		if err := testrun.CopyCache(filepath.Join(private, "cache"), t.seed); err != nil {
-			return journal.Test{}, err
-		}
-	}
-	env, err := testrun.Environment(r.s.config.Lookup, r.s.config.PassEnv, private)
+	env, err := r.testEnvironment(private, t.seed)
 	if err != nil {
 		return journal.Test{}, err
 	}
@@ -120,19 +114,18 @@ func (r *run) test(ctx context.Context, t testRun) (journal.Test, error) {
 	}
 	defer log.Close()
 	log.section("test %s on %s: %s", t.name, git.Short(t.commit), t.text)
-	outcome, err := testrun.Run(ctx, testrun.Spec{Argv: t.argv, Dir: filepath.Join(dir, filepath.FromSlash(t.workDir)), Env: env,
-		Mark: r.s.mark(r.id, "test-"+itemName(home)+"-"+t.name), Timeout: r.s.config.TestTimeout, Log: log})
-	if missing, ok := errors.AsType[*testrun.DirectoryError](err); ok {
-		return journal.Test{Reason: missing.Error()}, nil
-	}
-	if start, ok := errors.AsType[*testrun.StartError](err); ok {
-		return journal.Test{Reason: start.Error()}, nil
-	}
+	mark := r.s.mark(r.id, "test-"+itemName(home)+"-"+t.name)
+	unready, err := r.prepare(ctx, t.target, dir, env, mark, log)
 	if err != nil {
 		return journal.Test{}, err
 	}
-	test := journal.Test{Passed: outcome.Passed(), Exit: outcome.Exit, TimedOut: outcome.TimedOut, Stdout: r.s.redact(outcome.Stdout),
-		Stderr: r.s.redact(outcome.Stderr), Reason: unended(outcome), DurationMs: outcome.Duration.Milliseconds(), Confinement: outcome.Confinement, Survivors: outcome.Survivors}
+	if unready != nil {
+		return *unready, nil
+	}
+	test, err := r.command(ctx, testrun.Spec{Argv: t.argv, Dir: filepath.Join(dir, filepath.FromSlash(t.workDir)), Env: env, Mark: mark, Log: log})
+	if err != nil {
+		return journal.Test{}, err
+	}
 	log.section("%s", testEnd(test))
 	if err := r.unchanged(ctx, &test, t, dir); err != nil {
 		return journal.Test{}, err
@@ -146,6 +139,23 @@ func (r *run) test(ctx context.Context, t testRun) (journal.Test, error) {
 		}
 	}
 	return test, nil
+}
+
+// command runs a command of people's. The error is the engine's, or that ctx ended.
+func (r *run) command(ctx context.Context, spec testrun.Spec) (journal.Test, error) {
+	spec.Timeout = r.s.config.TestTimeout
+	outcome, err := testrun.Run(ctx, spec)
+	if missing, ok := errors.AsType[*testrun.DirectoryError](err); ok {
+		return journal.Test{Reason: missing.Error()}, nil
+	}
+	if start, ok := errors.AsType[*testrun.StartError](err); ok {
+		return journal.Test{Reason: start.Error()}, nil
+	}
+	if err != nil {
+		return journal.Test{}, err
+	}
+	return journal.Test{Passed: outcome.Passed(), Exit: outcome.Exit, TimedOut: outcome.TimedOut, Stdout: r.s.redact(outcome.Stdout),
+		Stderr: r.s.redact(outcome.Stderr), Reason: unended(outcome), DurationMs: outcome.Duration.Milliseconds(), Confinement: outcome.Confinement, Survivors: outcome.Survivors}, nil
 }
 
 // testEnd says how a test went, for its log.

@@ -29,7 +29,11 @@ type Ignores struct {
 // agent, and no configuration, has a say.
 func (e *Engine) Ignores(ctx context.Context, commit SHA, dir string) (*Ignores, error) {
 	i := &Ignores{dir: dir}
-	if err := os.Mkdir(dir, 0o700); err != nil { // somebody else's is not to be trusted
+	err := os.MkdirAll(filepath.Dir(dir), 0o700)
+	if err == nil {
+		err = os.Mkdir(dir, 0o700) // one that is there is somebody else's, and not to be trusted
+	}
+	if err != nil {
 		return &Ignores{}, err
 	}
 	found, err := e.writeIgnoreFiles(ctx, commit, dir)

@@ -9,12 +9,15 @@ import (
 	"path/filepath"
 )
 
-// CopyCache copies the files, folders and symlinks below from into to, so that a test can never reach another's cache. What is
-// none of these, such as a socket that a test left, and links that lead out of the cache are passed over. A from that does not
-// exist is an empty cache.
-func CopyCache(to, from string) error {
+// CopyTree copies the files, folders and symlinks below from, or the file from, into to. What is none of these, such as a socket that
+// a test left, and links that lead out of from are passed over; what is at its place in to already stays. A from that does not exist
+// has nothing.
+func CopyTree(to, from string) error {
 	if _, err := os.Lstat(from); errors.Is(err, fs.ErrNotExist) {
 		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return err
 	}
 	err := filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -29,14 +32,17 @@ func CopyCache(to, from string) error {
 		case fs.ModeDir:
 			return os.MkdirAll(target, 0o700)
 		case fs.ModeSymlink:
-			return copyLink(target, path, name)
+			err = copyLink(target, path, name)
 		case 0:
-			return copyFile(target, path)
+			err = copyFile(target, path)
 		}
-		return nil
+		if errors.Is(err, fs.ErrExist) {
+			return nil
+		}
+		return err
 	})
 	if err != nil {
-		return fmt.Errorf("copy cache: %w", err)
+		return fmt.Errorf("copy: %w", err)
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 	"aesop/internal/testrun"
 )
 
-func TestCopyCache(t *testing.T) {
+func TestCopyTree(t *testing.T) {
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -23,7 +23,7 @@ func TestCopyCache(t *testing.T) {
 	}
 	dir := t.TempDir()
 	from, to := filepath.Join(dir, "from"), filepath.Join(dir, "to", "cache")
-	must(testrun.CopyCache(to, from))
+	must(testrun.CopyTree(to, from))
 	if _, err := os.Lstat(to); err == nil {
 		t.Error("there was no cache, and now there is")
 	}
@@ -39,7 +39,7 @@ func TestCopyCache(t *testing.T) {
 	socket, err := net.Listen("unix", filepath.Join(from, "a", "socket"))
 	must(err)
 	defer socket.Close()
-	must(testrun.CopyCache(to, from))
+	must(testrun.CopyTree(to, from))
 	var got []string
 	must(filepath.WalkDir(to, func(path string, d fs.DirEntry, err error) error {
 		if err == nil {

@@ -46,6 +46,9 @@ type Repository struct {
 	Email  string   `json:"email"`
 	Dirty  []string `json:"dirty,omitempty"`
 	Verify Command  `json:"verify"` // test of the whole repository; no words where there is none
+	// Prepare are the lines that make a fresh tree ready, Carry the paths that are copied into it.
+	Prepare []string `json:"prepare,omitempty"`
+	Carry   []string `json:"carry,omitempty"`
 }
 
 // Command is a command as it runs, and as people wrote it.

@@ -25,7 +25,8 @@ func pointer[T any](v T) *T { return &v }
 func planned() journal.Planned {
 	return journal.Planned{Driver: "script", Tier: 2, Repairs: 3, Prompt: "p-1", RedBase: true, Review: true, Approve: true,
 		Repositories: []journal.Repository{{Name: "../r", Path: "/repo", Origin: "upstream", Remote: "origin", Branch: "main", Base: "b0",
-			Who: "Tester", Email: "tester@example.com", Dirty: []string{"x"}, Verify: journal.Command{Argv: []string{"make"}, Text: "make"}}},
+			Who: "Tester", Email: "tester@example.com", Dirty: []string{"x"}, Verify: journal.Command{Argv: []string{"make"}, Text: "make"},
+			Prepare: []string{"npm ci"}, Carry: []string{"node_modules/"}}},
 		Items: []journal.Item{
 			{ID: "a", Slug: "sa", Title: "A", Fingerprint: "f", Repo: "../r", TestText: "make", Model: "m", Claim: "c1", Attempts: 1},
 			{ID: "b", Slug: "sb", Title: "B", Fingerprint: "g", Repo: "../r", TestText: "make", Model: "m", Claim: "c2", Attempts: 2}},

@@ -1,0 +1,162 @@
+package wave
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"aesop/internal/git"
+	"aesop/internal/testrun"
+	"aesop/internal/tree"
+	"aesop/tracker"
+	"aesop/wave/journal"
+)
+
+// carryAll copies, before anything begins, what is to be carried into trees to a place that agents are not told of. A repository in which
+// that cannot be done has failed; it is an error where that is so in all.
+func (r *run) carryAll(all *targets) error {
+	var faults []error
+	for name, t := range all.open {
+		if err := r.keepCarried(t); err != nil {
+			faults = append(faults, err)
+			all.failed[name] = err
+		}
+	}
+	if len(faults) > 0 && len(faults) == len(all.open) {
+		return errors.Join(faults...)
+	}
+	maps.DeleteFunc(all.open, func(name string, _ *target) bool { return all.failed[name] != nil })
+	return nil
+}
+
+func (r *run) keepCarried(t *target) error {
+	if len(t.Carry) == 0 || exists(r.carried(t)) {
+		return nil
+	}
+	if t.user.Bare {
+		return carryError(t.Carry[0], "is to be carried, and the repository has no work tree to carry it from", "take it out of carry")
+	}
+	ignores, err := t.engine.Ignores(r.stop.ctx, t.Base, r.carried(t)+".ignores")
+	if err != nil {
+		return errors.Join(err, ignores.Close())
+	}
+	defer ignores.Close()
+	for _, name := range t.Carry {
+		if err := r.keepOne(t, ignores, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *run) keepOne(t *target, ignores *git.Ignores, name string) error {
+	name = strings.TrimSuffix(name, "/")
+	if err := tracker.CheckPath(name); err != nil {
+		return carryError(name, err.Error(), "name a path relative to the root of the repository")
+	}
+	from, err := filepath.EvalSymlinks(filepath.Join(t.user.Root, filepath.FromSlash(name)))
+	var info os.FileInfo
+	if err == nil {
+		info, err = os.Stat(from)
+	}
+	if err != nil {
+		return carryError(name, "is to be carried, and is not in the work tree: "+err.Error(), "make it there, or let prepare make it in each tree")
+	}
+	if left, err := ignores.Match(name, info.IsDir()); err != nil {
+		return err
+	} else if !left {
+		return carryError(name, "is to be carried, and is not ignored by the base, so that it would pass for an agent's work", "add it to .gitignore and push that")
+	}
+	return testrun.CopyTree(filepath.Join(r.carried(t), filepath.FromSlash(name)), from)
+}
+
+func carryError(name, what, hint string) error {
+	return &SetupError{Code: "carry", Message: fmt.Sprintf("%q %s", name, what), Hint: hint}
+}
+
+// carried is where a repository's carried paths are kept.
+func (r *run) carried(t *target) string { return filepath.Join(r.caches(), "carry-"+itemName(t.Name)) }
+
+// freshTree checks a commit out and copies into it what is to be carried.
+func (r *run) freshTree(ctx context.Context, t *target, commit git.SHA, dir string) error {
+	if err := t.engine.Checkout(ctx, commit, dir); err != nil {
+		return err
+	}
+	return testrun.CopyTree(dir, r.carried(t))
+}
+
+// prepare runs the repository's lines in a fresh tree, until one fails; that one's end comes back.
+func (r *run) prepare(ctx context.Context, t *target, dir string, env []string, mark string, log io.Writer) (*journal.Test, error) {
+	for n, line := range t.Prepare {
+		command := tracker.Command{Shell: line}
+		fmt.Fprintf(log, "--- prepare: %s\n", line)
+		test, err := r.command(ctx, testrun.Spec{Argv: command.Words(), Dir: dir, Env: env, Mark: fmt.Sprintf("%s-prepare-%d", mark, n), Log: log})
+		if err != nil {
+			return nil, err
+		}
+		if !test.Passed {
+			test.Reason = joinLines(test.Reason, fmt.Sprintf("the tree could not be made ready: %s: %s", line, testEnd(test)))
+			return &test, nil
+		}
+	}
+	return nil, nil
+}
+
+// readyTree is a fresh tree for an agent. In a repair, what the failed commit keeps from being made ready is for the agent to see to.
+func (w *work) readyTree(ctx context.Context, log *itemLog) error {
+	if err := w.freshTree(ctx, w.target, w.from, w.dir); err != nil || len(w.target.Prepare) == 0 {
+		return err
+	}
+	private := w.dir + ".private"
+	defer w.discard(private)
+	env, err := w.testEnvironment(private, w.cacheOf(w.item.ID))
+	if err != nil {
+		return err
+	}
+	failed, err := w.prepare(ctx, w.target, w.dir, env, w.s.mark(w.id, "ready-"+w.attempt), log)
+	switch {
+	case err != nil:
+		return err
+	case failed != nil && w.from == w.target.Base:
+		return fmt.Errorf("%s\n%s", failed.Reason, joinLines(failed.Stdout, failed.Stderr))
+	}
+	return w.onlyIgnored(ctx)
+}
+
+// onlyIgnored refuses preparations that an agent would be blamed for.
+func (w *work) onlyIgnored(ctx context.Context) error {
+	entries, err := w.target.engine.List(ctx, w.from)
+	if err != nil {
+		return err
+	}
+	found, err := w.fence(ctx, entries, tracker.Ownership{})
+	if err != nil || len(found.Violations) == 0 {
+		return err
+	}
+	return fmt.Errorf("prepare leaves what the base does not ignore; add it to .gitignore and push that: %s", fenceReason(found.Violations))
+}
+
+// fence reads the agent's tree against a commit's files, by the ignore files of the base.
+func (w *work) fence(ctx context.Context, entries []git.Entry, owns tracker.Ownership) (tree.Found, error) {
+	ignores, err := w.target.engine.Ignores(ctx, w.target.Base, w.dir+".ignores")
+	if err != nil {
+		return tree.Found{}, errors.Join(err, ignores.Close())
+	}
+	found, err := tree.Fence(ctx, w.dir, entries, owns, ignores.Match)
+	return found, errors.Join(err, ignores.Close())
+}
+
+// testEnvironment is that of a test whose home and caches are below private; its caches begin as a real copy of seed, so that a test can
+// never reach another's.
+func (r *run) testEnvironment(private, seed string) ([]string, error) {
+	if err := testrun.CopyTree(filepath.Join(private, "cache"), seed); err != nil {
+		return nil, err
+	}
+	return testrun.Environment(r.s.config.Lookup, slices.Clone(r.s.config.PassEnv), private)
+}
