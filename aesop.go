@@ -42,7 +42,7 @@ type Config struct {
 
 	Gates     []wave.Gate
 	Reviewer  wave.Reviewer
-	Approver  wave.Approver
+	Approver  wave.Approver // nil, and Settings.Supervise: people decide at the wave.Desk
 	Prompts   wave.PromptBuilder
 	Observers []wave.Observer
 	Redactor  wave.Redactor
@@ -90,6 +90,9 @@ func (e *Engine) Close() error { return e.Store.Close() }
 
 func (c Config) scheduler(p Place, backlog Tracker, store statestore.Store, agent Driver) wave.Config {
 	s := c.Settings
+	if s.Supervise && c.Approver == nil {
+		c.Approver = wave.Desk{Store: store}.Approver()
+	}
 	return wave.Config{Repo: p.Repo, State: p.State, Tracker: backlog, Store: store, Driver: agent,
 		Repository: s.repository(), Repositories: c.repositorySettings(p), Model: s.Model, AllowRedBase: s.AllowRedBase,
 		ProtectedBranches: s.ProtectedBranches, PassEnv: s.PassEnv, MaxItems: s.MaxItems, Parallel: s.Parallel, MaxAttempts: s.MaxAttempts,

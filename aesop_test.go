@@ -138,6 +138,44 @@ func TestOpenTakesSettingsAndPartsToTheScheduler(t *testing.T) {
 	}
 }
 
+// TestSupervisedWavesWaitAtTheDesk, unless somebody else is to be asked.
+func TestSupervisedWavesWaitAtTheDesk(t *testing.T) {
+	repo, _ := repository(t)
+	seen := map[string]int{}
+	runOne(t, aesop.Config{Repo: repo, Agent: &greeter{}, Settings: aesop.Settings{Supervise: true}, Approver: counted(seen)})
+	if seen["approver"] != 1 {
+		t.Error("the given approver was not asked")
+	}
+
+	repo, _ = repository(t)
+	place, err := aesop.Locate(t.Context(), repo, aesop.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := place.OpenStore(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	approve := observer(func(e journal.Event) {
+		if asked, ok := e.(journal.Asked); ok {
+			if _, err := (wave.Desk{Store: store, By: "ann"}).Approve(t.Context(), wave.Seen{Item: asked.Item}); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	report, _ := runOne(t, aesop.Config{Repo: repo, Agent: &greeter{}, Settings: aesop.Settings{Supervise: true}, Observers: []wave.Observer{approve}})
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if j := report.Items[0].Judgements; len(j) != 1 || j[0].By != "ann" || report.Steps.Approve != "done" {
+		t.Errorf("judgements %+v", j)
+	}
+}
+
+type observer func(journal.Event)
+
+func (o observer) Observe(_ *journal.Wave, e journal.Event) { o(e) }
+
 // counted is every part that can be given, and counts how often it is asked.
 type counted map[string]int
 

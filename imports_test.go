@@ -122,4 +122,4 @@ func TestLibraryNamesNoFlags(t *testing.T) {
 	}
 }
 
-var ownCommand = regexp.MustCompile(`(^|[ "'(])(--[a-z]|wave (init|plan|run|resume|halt|show|status)|tracker (list|claim|add|retry))`)
+var ownCommand = regexp.MustCompile(`(^|[ "'(])(--[a-z]|wave (init|plan|run|resume|halt|show|status|approve|reject|correct|diff|logs|prune)|tracker (list|claim|add|retry))`)

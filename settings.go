@@ -190,7 +190,7 @@ func (s Settings) supported() error {
 		name string
 	}{
 		{s.Store != "", "store"}, {s.Ship != "" && s.Ship != "push", "ship"},
-		{s.Supervise, "supervise"}, {s.Limits != "", "limits"}, {s.Policy != "", "policy"},
+		{s.Limits != "", "limits"}, {s.Policy != "", "policy"},
 	} {
 		if k.set {
 			return &wave.SetupError{Code: "unsupported_setting", Message: fmt.Sprintf("%s is set, and this version has no such thing yet", k.name),

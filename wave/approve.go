@@ -3,34 +3,62 @@ package wave
 import (
 	"context"
 
+	"golang.org/x/sync/semaphore"
+
 	"aesop/wave/journal"
 )
 
 // approve asks the approver about every verified item that the reviewer let pass, about all of them at once, so that a person can
-// answer in any order.
+// answer in any order. Where none is configured, a wave that was planned with one waits at the Desk.
 func (r *run) approve() error {
 	wave := r.journal.Wave()
 	if !wave.Plan.Approve || len(wave.Order) == 0 {
 		return nil
 	}
-	return r.eachItem(len(wave.Order), func(i *journal.ItemState) bool { return unjudged(i, journal.SeatApprove) }, r.approveItem)
-}
-
-func (r *run) approveItem(ctx context.Context, id string) error {
 	seat := r.s.config.Approver
 	if seat == nil {
-		return r.noJudgement(journal.SeatApprove, errNoSeat)
+		seat = Desk{Store: r.s.config.Store}.Approver()
+	}
+	tests := semaphore.NewWeighted(int64(r.s.config.Parallel)) // of corrections, at once
+	return r.eachItem(len(wave.Order), func(i *journal.ItemState) bool { return unjudged(i, journal.SeatApprove) },
+		func(ctx context.Context, id string) error {
+			for {
+				judgement, err := r.askApprover(ctx, seat, id)
+				if err != nil {
+					return err
+				}
+				if judgement.Correction == nil {
+					return r.judged(journal.Judged{Item: id, Seat: journal.SeatApprove, OK: judgement.OK, Reason: judgement.Reason, By: judgement.By})
+				}
+				if err := tests.Acquire(ctx, 1); err != nil {
+					return context.Cause(ctx)
+				}
+				err = r.correct(ctx, r.journal.Item(id), judgement)
+				tests.Release(1)
+				if err != nil {
+					return err
+				}
+			}
+		})
+}
+
+// askApprover writes down that the item waits, and waits for the answer.
+func (r *run) askApprover(ctx context.Context, seat Approver, id string) (Judgement, error) {
+	if item := r.journal.Item(id); !item.Waits() {
+		if err := r.record(journal.Asked{Item: id, Commit: item.Verified, Corrections: len(item.Corrected)}); err != nil {
+			return Judgement{}, err
+		}
 	}
 	change, err := r.change(ctx, id)
 	if err != nil {
-		return err
+		return Judgement{}, err
 	}
 	judgement, err := seat.Approve(ctx, change)
 	if ctx.Err() != nil {
-		return context.Cause(ctx)
+		return Judgement{}, context.Cause(ctx)
 	}
 	if err != nil {
-		return r.noJudgement(journal.SeatApprove, err)
+		return Judgement{}, r.noJudgement(journal.SeatApprove, err)
 	}
-	return r.judged(journal.Judged{Item: id, Seat: journal.SeatApprove, OK: judgement.OK, Reason: judgement.Reason})
+	return judgement, nil
 }

@@ -2,13 +2,9 @@ package wave
 
 import (
 	"context"
-	"errors"
 
 	"aesop/wave/journal"
 )
-
-// errNoSeat says that nobody can judge what must be judged.
-var errNoSeat = errors.New("the wave was planned with one, and none is configured now")
 
 // unjudged says that an item could ship, were it not that a seat has not judged it.
 func unjudged(i *journal.ItemState, seat string) bool {
@@ -17,10 +13,10 @@ func unjudged(i *journal.ItemState, seat string) bool {
 
 // change is an item's verified commit as it is judged.
 func (r *run) change(ctx context.Context, id string) (Change, error) {
-	commit := r.journal.Item(id).Verified
+	item := r.journal.Item(id)
 	t := r.targetOf(id)
-	diff, err := t.engine.Diff(ctx, t.Base, commit, maxDiff)
-	return Change{Wave: r.id, Item: r.item(id), Commit: commit, Diff: diff}, err
+	diff, err := t.engine.Diff(ctx, t.Base, item.Verified, maxDiff)
+	return Change{Wave: r.id, Item: r.item(id), Commit: item.Verified, Diff: diff, Corrected: item.Corrected}, err
 }
 
 // judged writes a judgement down; a no ends the item.

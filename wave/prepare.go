@@ -144,11 +144,16 @@ func (w *work) onlyIgnored(ctx context.Context) error {
 
 // fence reads the agent's tree against a commit's files, by the ignore files of the base.
 func (w *work) fence(ctx context.Context, entries []git.Entry, owns tracker.Ownership) (tree.Found, error) {
-	ignores, err := w.target.engine.Ignores(ctx, w.target.Base, w.dir+".ignores")
+	return fenceBy(ctx, w.target.engine, w.target.Base, w.dir+".ignores", w.dir, entries, owns)
+}
+
+// fenceBy is tree.Fence by the ignore files of a commit, which are written to scratch meanwhile.
+func fenceBy(ctx context.Context, engine *git.Engine, rules git.SHA, scratch, dir string, entries []git.Entry, owns tracker.Ownership) (tree.Found, error) {
+	ignores, err := engine.Ignores(ctx, rules, scratch)
 	if err != nil {
 		return tree.Found{}, errors.Join(err, ignores.Close())
 	}
-	found, err := tree.Fence(ctx, w.dir, entries, owns, ignores.Match)
+	found, err := tree.Fence(ctx, dir, entries, owns, ignores.Match)
 	return found, errors.Join(err, ignores.Close())
 }
 

@@ -36,31 +36,60 @@ type Report struct {
 
 // ItemReport is one selected item.
 type ItemReport struct {
-	ID          string           `json:"id"`
-	Slug        string           `json:"slug"`
-	Repo        string           `json:"repo"` // its row in repositories
-	State       journal.State    `json:"state"`
-	Reason      string           `json:"reason"`
-	Backend     string           `json:"backend"`
-	Model       *string          `json:"model"`
-	Tier        int              `json:"tier"`
-	Verified    bool             `json:"verified"`
-	Proof       *string          `json:"proof"` // exit_only, counter_proved
-	TestCmd     string           `json:"testCmd"`
-	TestExit    *int             `json:"testExit"`
-	TestOnBase  *string          `json:"testOnBase"` // passed or failed before any change; null where it was not run
-	TestsRun    *int             `json:"testsRun"`
-	TreeSHA     *string          `json:"treeSha"`
-	Attempts    []AttemptReport  `json:"attempts"`
-	Usage       cost.Usage       `json:"usage"`
-	CostUSD     *string          `json:"costUsd"`
-	Branch      *string          `json:"branch"`
-	Commit      *string          `json:"commit"`
-	Pushed      bool             `json:"pushed"`
-	Failure     *journal.Failure `json:"failure"`
-	Corrections []string         `json:"corrections"`
-	Log         string           `json:"log"` // below the state directory
-	Durations   DurationsReport  `json:"durations"`
+	ID          string             `json:"id"`
+	Slug        string             `json:"slug"`
+	Repo        string             `json:"repo"` // its row in repositories
+	State       journal.State      `json:"state"`
+	Reason      string             `json:"reason"`
+	Backend     string             `json:"backend"`
+	Model       *string            `json:"model"`
+	Tier        int                `json:"tier"`
+	Verified    bool               `json:"verified"`
+	Proof       *string            `json:"proof"` // exit_only, counter_proved
+	TestCmd     string             `json:"testCmd"`
+	TestExit    *int               `json:"testExit"`
+	TestOnBase  *string            `json:"testOnBase"` // passed or failed before any change; null where it was not run
+	TestsRun    *int               `json:"testsRun"`
+	TreeSHA     *string            `json:"treeSha"`
+	Attempts    []AttemptReport    `json:"attempts"`
+	Usage       cost.Usage         `json:"usage"`
+	CostUSD     *string            `json:"costUsd"`
+	Branch      *string            `json:"branch"`
+	Commit      *string            `json:"commit"`
+	Pushed      bool               `json:"pushed"`
+	Failure     *journal.Failure   `json:"failure"`
+	Waiting     *WaitingReport     `json:"waiting"` // null where nobody is asked about it now
+	Judgements  []JudgementReport  `json:"judgements"`
+	Corrections []string           `json:"corrections"` // those that took a commit's place, in words
+	Corrected   []CorrectionReport `json:"corrected"`   // every one that was tried
+	Log         string             `json:"log"`         // below the state directory
+	Durations   DurationsReport    `json:"durations"`
+}
+
+// WaitingReport is a question that a person has not answered yet.
+type WaitingReport struct {
+	Commit string    `json:"commit"`
+	Since  time.Time `json:"since"`
+}
+
+// JudgementReport is the word of one seat.
+type JudgementReport struct {
+	Seat   string `json:"seat"`
+	OK     bool   `json:"ok"`
+	By     string `json:"by"`
+	Reason string `json:"reason"`
+}
+
+// CorrectionReport is what a person changed by hand, and what came of it.
+type CorrectionReport struct {
+	By       string   `json:"by"`
+	Reason   string   `json:"reason"`
+	Files    []string `json:"files"`
+	Of       string   `json:"of"`     // the commit that was corrected
+	Commit   *string  `json:"commit"` // null where there could be none
+	Verified bool     `json:"verified"`
+	TestExit *int     `json:"testExit"`
+	Detail   string   `json:"detail"` // why it did not take the commit's place
 }
 
 // AttemptReport is one dispatch.

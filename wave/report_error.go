@@ -30,6 +30,9 @@ func Explain(err error) *ReportError {
 	if alive, ok := errors.AsType[*AliveError](err); ok {
 		return &ReportError{Code: "alive", Message: alive.Error(), Hint: "wait for it, or stop that process"}
 	}
+	if refused, ok := errors.AsType[*RefusedError](err); ok {
+		return &ReportError{Code: refused.Code, Message: refused.Message, Hint: refused.Hint}
+	}
 	for _, known := range []struct {
 		is         bool
 		code, hint string

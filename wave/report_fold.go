@@ -3,6 +3,7 @@ package wave
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"aesop/wave/journal"
 )
@@ -83,7 +84,7 @@ func lastLine(texts ...string) string {
 
 func itemReport(w *journal.Wave, i *journal.ItemState) ItemReport {
 	row := ItemReport{ID: i.ID, Slug: i.Slug, Repo: i.Repo, Backend: w.Driver, Model: orNull(i.Model), Tier: w.Tier, TestCmd: i.TestText,
-		Attempts: []AttemptReport{}, Usage: i.Usage(), Corrections: []string{}, Log: filepath.ToSlash(logName(w.ID, i.ID)),
+		Attempts: []AttemptReport{}, Usage: i.Usage(), Judgements: []JudgementReport{}, Corrections: []string{}, Corrected: []CorrectionReport{}, Log: filepath.ToSlash(logName(w.ID, i.ID)),
 		Durations: DurationsReport{BuildMs: i.BuildTime.Milliseconds(), VerifyMs: i.TestTime.Milliseconds(), ShipMs: i.ShipTime.Milliseconds()}}
 	row.State, row.Reason, row.Failure = itemEnd(w, i)
 	for _, a := range i.Attempts {
@@ -93,6 +94,7 @@ func itemReport(w *journal.Wave, i *journal.ItemState) ItemReport {
 			row.TestExit, row.TreeSHA = a.Test.Exit, orNull(a.Ended.Tree)
 		}
 	}
+	row.addPeople(i)
 	if i.BaseTest != nil {
 		result := map[bool]string{true: "passed", false: "failed"}[i.BaseTest.Passed]
 		row.TestOnBase = &result
@@ -112,6 +114,48 @@ func itemReport(w *journal.Wave, i *journal.ItemState) ItemReport {
 		row.Branch = &branch
 	}
 	return row
+}
+
+// addPeople fills in what the seats said of the item, and what people changed.
+func (row *ItemReport) addPeople(i *journal.ItemState) {
+	for _, c := range i.Corrected {
+		row.Corrected = append(row.Corrected, correctionReport(c))
+		if c.Passed() {
+			row.Corrections = append(row.Corrections, correctionLine(c))
+			row.TestExit, row.TreeSHA = c.Test.Exit, orNull(c.Tree)
+		}
+	}
+	for _, seat := range []string{journal.SeatReview, journal.SeatApprove} {
+		if j := i.Judged[seat]; j.Seat != "" {
+			row.Judgements = append(row.Judgements, JudgementReport{Seat: j.Seat, OK: j.OK, By: j.By, Reason: j.Reason})
+		}
+	}
+	if i.Waits() {
+		row.Waiting = &WaitingReport{Commit: i.Verified, Since: i.AskedAt.UTC()}
+	}
+}
+
+func correctionReport(c journal.Corrected) CorrectionReport {
+	row := CorrectionReport{By: c.By, Reason: c.Reason, Files: append([]string{}, c.Files...), Of: c.Of, Commit: orNull(c.Commit), Detail: c.Why()}
+	if c.Test != nil {
+		row.Verified, row.TestExit = c.Test.Passed, c.Test.Exit
+	}
+	return row
+}
+
+// correctionLine is a correction in one line.
+func correctionLine(c journal.Corrected) string {
+	line := strings.Join(c.Files[:min(len(c.Files), maxNamed)], ", ")
+	if more := len(c.Files) - maxNamed; more > 0 {
+		line += fmt.Sprintf(" and %d more", more)
+	}
+	if c.By != "" {
+		line += " by " + c.By
+	}
+	if c.Reason != "" {
+		line += ": " + c.Reason
+	}
+	return line
 }
 
 // itemEnd is how the item stands: ended, shipped, or held up by what held up the wave.
@@ -136,6 +180,9 @@ func itemEnd(w *journal.Wave, i *journal.ItemState) (journal.State, string, *jou
 		return journal.StateShipFailed, repository.PushError.Error, &journal.Failure{Step: "ship", Command: "git push", Tail: repository.PushError.Detail}
 	case repository.Failed != nil:
 		return journal.StateParked, repository.Failed.Error, &journal.Failure{Step: "repository", Tail: repository.Failed.Detail}
+	}
+	if i.Waits() {
+		return journal.StateParked, "it waits for approval", nil
 	}
 	return journal.StateParked, unfinished, nil
 }

@@ -2,6 +2,7 @@ package wave
 
 import (
 	"context"
+	"errors"
 
 	"aesop/wave/journal"
 )
@@ -25,7 +26,7 @@ func (r *run) chosenForReview(verified []*journal.ItemState) []*journal.ItemStat
 func (r *run) reviewItem(ctx context.Context, id string) error {
 	seat := r.s.config.Reviewer
 	if seat == nil {
-		return r.noJudgement(journal.SeatReview, errNoSeat)
+		return r.noJudgement(journal.SeatReview, errors.New("the wave was planned with a reviewer, and none is configured now"))
 	}
 	change, err := r.change(ctx, id)
 	if err != nil {
@@ -38,5 +39,5 @@ func (r *run) reviewItem(ctx context.Context, id string) error {
 	if err != nil {
 		return r.noJudgement(journal.SeatReview, err)
 	}
-	return r.judged(journal.Judged{Item: id, Seat: journal.SeatReview, OK: judgement.OK, Reason: judgement.Reason})
+	return r.judged(journal.Judged{Item: id, Seat: journal.SeatReview, OK: judgement.OK, Reason: judgement.Reason, By: judgement.By})
 }

@@ -35,10 +35,11 @@ func (s *Stop) Error() string { return fmt.Sprintf("stopped: %s", s.Reason) }
 
 // Change is a verified commit, as reviewers and approvers see it.
 type Change struct {
-	Wave   string
-	Item   tracker.Item
-	Commit string
-	Diff   string // against the base, bounded
+	Wave      string
+	Item      tracker.Item
+	Commit    string
+	Diff      string              // against the base, bounded
+	Corrected []journal.Corrected // what people changed so far, and what came of it; of the newest that is why it is asked again
 }
 
 // Reviewer judges a verified change. It cannot change it.
@@ -47,7 +48,9 @@ type Reviewer interface {
 	Review(ctx context.Context, c Change) (Judgement, error)
 }
 
-// Approver decides, for people, whether a verified change may ship. It may wait.
+// Approver decides, for people, whether a verified change may ship. It may wait, for days: claims are renewed meanwhile. It is asked
+// about all items of a wave at once, and again about one that it corrected. Where a process dies before it could write the answer
+// down, the next one asks for the same commit once more.
 type Approver interface {
 	Approve(ctx context.Context, c Change) (Judgement, error)
 }
@@ -56,6 +59,10 @@ type Approver interface {
 type Judgement struct {
 	OK     bool
 	Reason string
+	By     string // the person; "" where it was none
+	// Correction, of an approver, is neither: it is made and tested like an agent's work, and then the approver is asked again, about
+	// the new commit or about the old one and why it stays. Nil: none.
+	Correction *Correction
 }
 
 // Shipper is where the verified work of a repository goes.

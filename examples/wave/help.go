@@ -30,6 +30,40 @@ func (resumeCommand) Help() string {
 Exit 0 also where nothing is unfinished, 4 where the wave is running.`
 }
 
+func (approveCommand) Help() string {
+	return `Examples:
+
+  wave status
+  wave diff add-greeting
+  wave approve add-greeting
+  wave approve add-greeting add-parting --commit 3f2a9c01
+
+Items wait while wave run --supervise runs, and also when it was stopped or killed: wave resume carries
+out what was decided. All are approved or none. Exit 0 also where that was decided already, 4 where an
+item does not wait, or waits with another commit.`
+}
+
+func (rejectCommand) Help() string {
+	return `Example:
+
+  wave reject add-greeting 'the greeting must be polite'
+
+The item ends as review_rejected, and the backlog says failed; tracker retry has it done again.`
+}
+
+func (correctCommand) Help() string {
+	return `Examples:
+
+  wave correct add-greeting --file greeting.txt=/tmp/better.txt --reason 'more polite'
+  wave correct add-greeting --from ../my-clone
+  wave correct add-greeting --delete notes.txt
+
+What is changed must lie in the item's paths. It is committed and tested like an agent's work; then the
+item waits again, with the new commit, or with the old one and the reason why. Exit 0 if the new commit's
+tests pass, or if the wave does not run and makes it when it is resumed; 1 if its tests fail; 4 if it is
+refused.`
+}
+
 func (demoCommand) Help() string {
 	return `Makes a repository, a bare remote and a backlog of four items, runs a real wave on them, and exits 0
 only if each item ended as its story says.`
@@ -39,6 +73,22 @@ func (showCommand) Help() string {
 	return `Example:
 
   wave show add-greeting`
+}
+
+func (diffCommand) Help() string {
+	return `Examples:
+
+  wave diff add-greeting
+  wave diff add-greeting --wave 20261130-091500-7f3a | less
+
+The item's newest commit against the base; where there is none, what the agent left in its parked folder.`
+}
+
+func (logsCommand) Help() string {
+	return `Examples:
+
+  wave logs add-greeting
+  wave logs add-greeting --follow`
 }
 
 func (haltSet) Help() string {

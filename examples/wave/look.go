@@ -64,6 +64,7 @@ type statusDocument struct {
 	Halted        bool         `json:"halted"`
 	HaltReason    *string      `json:"haltReason"`
 	Unfinished    []waveStatus `json:"unfinished"`
+	Waiting       []waitingRow `json:"waiting"` // for a person's decision
 	Waves         int          `json:"waves"`
 	Last          *string      `json:"last"` // newest wave
 }
@@ -75,6 +76,29 @@ type waveStatus struct {
 	Owner     string            `json:"owner"`   // of that process
 	Outcome   *journal.Outcome  `json:"outcome"` // null while it runs
 	Items     map[string]string `json:"items"`   // state by id
+}
+
+type waitingRow struct {
+	Wave    string    `json:"wave"`
+	Item    string    `json:"item"`
+	Commit  string    `json:"commit"`
+	Since   time.Time `json:"since"`
+	Decided string    `json:"decided"` // approve, reject or correct, where that is not carried out yet
+	Note    string    `json:"note"`    // what came of the newest correction
+}
+
+// waiting is what waits for decisions.
+func waiting(ctx context.Context, store statestore.Store) ([]waitingRow, error) {
+	rows := []waitingRow{}
+	all, err := deskOf(store).Pending(ctx)
+	for _, p := range all {
+		row := waitingRow{Wave: p.Wave, Item: p.Item, Commit: p.Commit, Since: p.Since.UTC(), Decided: p.Decided}
+		if n := len(p.Corrected); n > 0 {
+			row.Note = correctionCame(p.Corrected[n-1])
+		}
+		rows = append(rows, row)
+	}
+	return rows, err
 }
 
 func (cmd statusCommand) Run(c *cli.Context) error {
@@ -115,6 +139,9 @@ func (cmd statusCommand) Run(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
+		if document.Waiting, err = waiting(c, store); err != nil {
+			return err
+		}
 		for n := range document.Unfinished {
 			u := &document.Unfinished[n]
 			if u.Owner, u.Alive, err = wave.Alive(place.State, u.Wave); err != nil {
@@ -148,6 +175,19 @@ func printStatus(w io.Writer, d statusDocument) {
 		} else {
 			fmt.Fprintf(w, "unfinished: %s, %s; wave resume %s goes on with the driver's flags\n", u.Wave, items(len(u.Items)), u.Wave)
 		}
+	}
+	for _, row := range d.Waiting {
+		fmt.Fprintf(w, "waits for approval: %s at %s in wave %s", cli.OneLine(row.Item), short(row.Commit), row.Wave)
+		if row.Decided != "" {
+			fmt.Fprintf(w, "; decided: %s", row.Decided)
+		}
+		if row.Note != "" {
+			fmt.Fprintf(w, "; %s", cli.OneLine(row.Note))
+		}
+		fmt.Fprintln(w)
+	}
+	if len(d.Waiting) > 0 {
+		fmt.Fprintln(w, "next: wave diff ITEM, then wave approve ITEM, wave reject ITEM REASON, or wave correct ITEM")
 	}
 	if d.Last != nil {
 		fmt.Fprintf(w, "waves: %d, the newest is %s\n", d.Waves, *d.Last)
@@ -239,6 +279,7 @@ func printItem(w io.Writer, state, id string, i wave.ItemReport) {
 			fmt.Fprintf(w, "  its folder is kept: %s/%s\n", state, *a.Parked)
 		}
 	}
+	printPeople(w, i)
 	if f := i.Failure; f != nil {
 		fmt.Fprintf(w, "failed at: %s\n", f.Step)
 		if f.Command != "" {
@@ -248,13 +289,39 @@ func printItem(w io.Writer, state, id string, i wave.ItemReport) {
 			fmt.Fprintf(w, "exit: %d\n", *f.Exit)
 		}
 		if f.Tail != "" {
-			fmt.Fprintf(w, "output:\n  %s\n", strings.ReplaceAll(strings.TrimRight(cli.Lines(f.Tail), "\n"), "\n", "\n  "))
+			fmt.Fprintf(w, "output:\n  %s\n", indented(f.Tail))
 		}
 	}
 	if i.Commit != nil {
 		fmt.Fprintf(w, "commit: %s on %s\n", *i.Commit, *i.Branch)
 	}
 	fmt.Fprintf(w, "log: %s/%s\n", state, i.Log)
+}
+
+// printPeople says what seats said of an item, what people changed, and whether it waits for them.
+func printPeople(w io.Writer, i wave.ItemReport) {
+	for _, c := range i.Corrected {
+		fmt.Fprintf(w, "correction%s of %s", by(cli.OneLine(c.By)), cli.OneLine(strings.Join(c.Files, ", ")))
+		if c.Reason != "" {
+			fmt.Fprintf(w, ": %s", cli.OneLine(c.Reason))
+		}
+		if c.Verified {
+			fmt.Fprintf(w, "\n  its tests pass: %s\n", *c.Commit)
+		} else {
+			fmt.Fprintf(w, "\n  not taken: %s\n", indented(c.Detail))
+		}
+	}
+	for _, j := range i.Judgements {
+		fmt.Fprintln(w, judged(journal.Judged{Seat: j.Seat, OK: j.OK, By: cli.OneLine(j.By), Reason: j.Reason}))
+	}
+	if i.Waiting != nil {
+		fmt.Fprintf(w, "waits for approval since %s at %s\n", i.Waiting.Since.Format(time.RFC3339), i.Waiting.Commit)
+		fmt.Fprintf(w, "next: wave diff %s, then wave approve %s, wave reject %s REASON, or wave correct %s\n", cli.OneLine(i.ID), cli.OneLine(i.ID), cli.OneLine(i.ID), cli.OneLine(i.ID))
+	}
+}
+
+func indented(text string) string {
+	return strings.ReplaceAll(strings.TrimRight(cli.Lines(text), "\n"), "\n", "\n  ")
 }
 
 type configCommand struct{ cli.Common }

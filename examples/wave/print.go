@@ -29,6 +29,9 @@ func printReport(w io.Writer, state string, r wave.Report) {
 		if n := len(i.Attempts); n > 1 {
 			line += fmt.Sprintf(" after %d attempts", n)
 		}
+		if len(i.Corrections) > 0 {
+			line += ", corrected by hand"
+		}
 		if i.Reason != "" {
 			line += ": " + firstLine(i.Reason)
 		}

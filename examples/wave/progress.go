@@ -37,6 +37,13 @@ func (p progress) Observe(w *journal.Wave, event journal.Event) {
 		p.line("%s: %s after %v%s", e.Item, e.Outcome, (time.Duration(e.DurationMs) * time.Millisecond).Round(10*time.Millisecond), next)
 	case journal.Verified:
 		p.line("%s: %s", e.Item, verdict(e.Test))
+	case journal.Asked:
+		p.line("%s: waits for approval at %s; look with: wave diff %s", e.Item, short(e.Commit), e.Item)
+		p.line("  answer with: wave approve %s, wave reject %s REASON, or wave correct %s --from DIR", e.Item, e.Item, e.Item)
+	case journal.Corrected:
+		p.line("%s: %s", e.Item, correctionCame(e))
+	case journal.Judged:
+		p.line("%s: %s", e.Item, judged(e))
 	case journal.PushIntent:
 		p.line("pushing %s with %s%s", e.Branch, items(len(e.Items)), inRepository(e.Repo))
 	case journal.Shipped:
@@ -75,6 +82,34 @@ func verdict(t journal.Test) string {
 		return fmt.Sprintf("its tests fail, exit %d", *t.Exit)
 	}
 	return "its tests fail"
+}
+
+func correctionCame(e journal.Corrected) string {
+	switch {
+	case e.Passed():
+		return "corrected" + by(e.By) + ", its tests pass"
+	}
+	return "the correction" + by(e.By) + " is not taken: " + firstLine(e.Why())
+}
+
+func judged(e journal.Judged) string {
+	words := map[string][2]string{journal.SeatReview: {"the reviewer refuses it", "the reviewer lets it pass"}, journal.SeatApprove: {"rejected", "approved"}}[e.Seat]
+	line := words[0]
+	if e.OK {
+		line = words[1]
+	}
+	line += by(e.By)
+	if e.Reason != "" {
+		line += ": " + firstLine(e.Reason)
+	}
+	return line
+}
+
+func by(name string) string {
+	if name == "" {
+		return ""
+	}
+	return " by " + name
 }
 
 func (p progress) line(format string, args ...any) {

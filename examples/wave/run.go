@@ -52,7 +52,7 @@ type selectFlags struct {
 	MaxItems     *int    `help:"Items of a wave (5)." placeholder:"N"`
 	AllowRedBase bool    `help:"Go on although the configured test fails on the base."`
 	Ship         *string `hidden:"" help:"push to the remote, or local." placeholder:"push|local"`
-	Supervise    bool    `hidden:"" help:"Ask before an item ships."`
+	Supervise    bool    `help:"Ship only what a person approves."`
 }
 
 func (s selectFlags) keys() map[string]*string {

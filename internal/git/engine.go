@@ -63,6 +63,12 @@ func (p Program) OpenEngine(ctx context.Context, user *User, dir, lock string) (
 	return e, os.Rename(aside, dir)
 }
 
+// OpenBare opens an engine's repository that is there, to look at what it has and to tidy it up. It cannot Fetch.
+func (p Program) OpenBare(ctx context.Context, dir string) (*Engine, error) {
+	format, err := p.objectFormat(ctx, dir)
+	return &Engine{program: p, Dir: dir, format: format}, err
+}
+
 // begin makes a bare repository in dir with what the user has.
 func (e *Engine) begin(ctx context.Context, dir string) error {
 	var err error

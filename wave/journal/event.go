@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"aesop/cost"
 )
@@ -183,12 +184,59 @@ const (
 	SeatApprove = "approve"
 )
 
+// Asked says that an approver is asked about a verified commit, from when on it waits for the answer. Corrections is how many there
+// were before: an answer is about this commit as it was shown then.
+type Asked struct {
+	Item        string `json:"item"`
+	Commit      string `json:"commit"`
+	Corrections int    `json:"corrections"`
+}
+
+// Corrected is what a person changed in a verified commit, and what came of that. It takes the commit's place only if its own test
+// passes.
+type Corrected struct {
+	Item    string   `json:"item"`
+	Attempt string   `json:"attempt"` // names the correction, as other attempts' ids name dispatches
+	Of      string   `json:"of"`      // commit that was corrected
+	By      string   `json:"by"`
+	Reason  string   `json:"reason"`
+	Files   []string `json:"files"`            // written or removed
+	Commit  string   `json:"commit,omitempty"` // "" where there could be none
+	Tree    string   `json:"tree,omitempty"`
+	Refused string   `json:"refused,omitempty"` // why there could be none
+	Test    *Test    `json:"test,omitempty"`    // of Commit
+}
+
+// Passed says that the correction took the commit's place.
+func (c Corrected) Passed() bool { return c.Test != nil && c.Test.Passed }
+
+// Why says why the correction did not take the commit's place, with the end of its test's output; "" where it did.
+func (c Corrected) Why() string {
+	switch {
+	case c.Passed():
+		return ""
+	case c.Test == nil:
+		return c.Refused
+	}
+	lines := []string{"its test fails"}
+	if c.Test.Exit != nil {
+		lines[0] = fmt.Sprintf("its test fails, exit %d", *c.Test.Exit)
+	}
+	for _, text := range []string{c.Test.Stdout, c.Test.Stderr, c.Test.Reason} {
+		if text = strings.TrimRight(text, "\n"); text != "" {
+			lines = append(lines, text)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
 // Judged is the word of a reviewer or an approver on a verified commit.
 type Judged struct {
 	Item   string `json:"item"`
 	Seat   string `json:"seat"`
 	OK     bool   `json:"ok"`
 	Reason string `json:"reason"`
+	By     string `json:"by,omitempty"` // the person; "" where it was none
 }
 
 // Integrated is the union of what is to ship from a repository.
@@ -324,6 +372,8 @@ func (ItemBaseTested) Type() string   { return "item_base_tested" }
 func (AttemptStarted) Type() string   { return "attempt_started" }
 func (AttemptEnded) Type() string     { return "attempt_ended" }
 func (Verified) Type() string         { return "verified" }
+func (Asked) Type() string            { return "asked" }
+func (Corrected) Type() string        { return "corrected" }
 func (Judged) Type() string           { return "judged" }
 func (Integrated) Type() string       { return "integrated" }
 func (ItemEnded) Type() string        { return "item_ended" }
@@ -344,7 +394,7 @@ func (Ended) Type() string            { return "ended" }
 // is asked twice.
 func Durable(e Event) bool {
 	switch e.(type) {
-	case Planned, AttemptStarted, AttemptEnded, Verified, Judged, PushIntent, Shipped, Adopted, PushFailed, RepositoryFailed, Stopped, Resumed, TakenOver, Ended:
+	case Planned, AttemptStarted, AttemptEnded, Verified, Asked, Corrected, Judged, PushIntent, Shipped, Adopted, PushFailed, RepositoryFailed, Stopped, Resumed, TakenOver, Ended:
 		return true
 	}
 	return false
@@ -373,6 +423,8 @@ func readers() map[string]func([]byte) (Event, error) {
 		AttemptStarted{}.Type():   read[AttemptStarted],
 		AttemptEnded{}.Type():     read[AttemptEnded],
 		Verified{}.Type():         read[Verified],
+		Asked{}.Type():            read[Asked],
+		Corrected{}.Type():        read[Corrected],
 		Judged{}.Type():           read[Judged],
 		Integrated{}.Type():       read[Integrated],
 		ItemEnded{}.Type():        read[ItemEnded],

@@ -97,6 +97,18 @@ func Fold(r statestore.Reader, id string) (*Wave, error) {
 	return wave, nil
 }
 
+// Newest is the place of a wave's newest event among all of the store, 0 where it has none.
+func Newest(r statestore.Reader, id string) (statestore.Seq, error) {
+	var newest statestore.Seq
+	for stored, err := range r.Events(statestore.EventQuery{Stream: streamPrefix + id}) {
+		if err != nil {
+			return 0, err
+		}
+		newest = stored.Seq
+	}
+	return newest, nil
+}
+
 // Wave is a copy of the current fold.
 func (j *Journal) Wave() *Wave {
 	j.mu.Lock()
@@ -294,10 +306,10 @@ func (j *Journal) Close(ctx context.Context) error {
 	})
 }
 
-// Open are the ids of a place's waves that are not finished, oldest first. Those of other places are theirs to finish: only there
-// can it be known whether their process is alive.
+// Open are the ids of a place's waves that are not finished, oldest first; of all waves where place is "". Those of other places are
+// theirs to finish: only there can it be known whether their process is alive.
 func Open(r statestore.Reader, place string) ([]string, error) {
-	return find(r, openPrefix, func(b began) bool { return b.Place == place })
+	return find(r, openPrefix, func(b began) bool { return place == "" || b.Place == place })
 }
 
 // List are the ids of all waves that have events, oldest first.

@@ -49,7 +49,9 @@ func history() []journal.Event {
 		journal.AttemptEnded{Item: "a", Attempt: "t1", Outcome: journal.OutcomeBuilt, Class: "crashed", Reason: "r", Usage: usage, DurationMs: 7,
 			Commit: "c", Tree: "t", Tail: "end", Exit: pointer(3), Session: "s", Confinement: "none", Parked: "trees/x", Survivors: []string{"sh (process 2)"}},
 		journal.Verified{Item: "a", Attempt: "t1", Commit: "c", Test: test},
-		journal.Judged{Item: "a", Seat: journal.SeatReview, OK: true, Reason: "fine"},
+		journal.Asked{Item: "a", Commit: "c", Corrections: 1},
+		journal.Corrected{Item: "a", Attempt: "t2", Of: "c", By: "ann", Reason: "typo", Files: []string{"a.txt"}, Commit: "c2", Tree: "t2", Refused: "no", Test: &test},
+		journal.Judged{Item: "a", Seat: journal.SeatReview, OK: true, Reason: "fine", By: "ann"},
 		journal.Integrated{Repo: "../r", Tip: "c", Items: []string{"a"}, Verified: true},
 		journal.PushIntent{Repo: "../r", Branch: "aesop/w", Tip: "c", Items: []string{"a"}, Updates: []journal.Update{{Ref: "refs/heads/aesop/w", Old: "o", New: "c"}}},
 		journal.PushFailed{Repo: "../r", Error: "push_refused", Detail: "no"},
@@ -199,16 +201,18 @@ func TestFoldOfTheHistory(t *testing.T) {
 		"claim":        a.Claimed && a.Claim == "c3" && a.Recorded == "s1",
 		"base of item": a.BaseTest != nil,
 		"attempt":      len(a.Attempts) == 1 && a.Last().ID == "t1" && a.Last().StartedAt.Equal(start.Add(6*time.Second)) && a.Last().Ended.Commit == "c",
-		"times":        a.BuildTime == 7*time.Millisecond && a.TestTime == 5*time.Millisecond && a.ShipTime == 9*time.Millisecond,
-		"verified":     a.Verified == "c" && a.Last().Test != nil,
+		"times":        a.BuildTime == 7*time.Millisecond && a.TestTime == 10*time.Millisecond && a.ShipTime == 9*time.Millisecond,
+		"verified":     a.Last().Test != nil,
+		"asked":        a.Asked != nil && a.Asked.Commit == "c" && a.AskedAt.Equal(start.Add(9*time.Second)),
+		"corrected":    len(a.Corrected) == 1 && a.Corrected[0].By == "ann" && a.Verified == "c2",
 		"judged":       a.Judged[journal.SeatReview].OK,
 		"integrated":   r.Tip == "c" && slices.Equal(r.TipItems, []string{"a"}) && r.Union,
 		"shipped":      r.Shipped != nil && r.Intent == nil && !w.Pushing("a"),
-		"taken over":   w.Stop == nil && r.Failed == nil && w.Driver == "command" && w.Tier == 4 && len(w.Survivors) == 5,
+		"taken over":   w.Stop == nil && r.Failed == nil && w.Driver == "command" && w.Tier == 4 && len(w.Survivors) == 6,
 		"item's end":   a.End != nil && a.End.State == journal.StateParked && !a.Open(),
 		"adopted":      a.Adopted != nil && a.Commit == "c9",
 		"settled":      a.Settled && a.Changed && a.Lost,
-		"end":          w.End != nil && w.EndedAt.Equal(start.Add(21*time.Second)),
+		"end":          w.End != nil && w.EndedAt.Equal(start.Add(23*time.Second)),
 	} {
 		if !ok {
 			t.Errorf("%s is not as its event says", what)
@@ -345,7 +349,7 @@ func TestEventsAboutUnknownItems(t *testing.T) {
 		}
 		refused++
 	}
-	if refused != 17 || len(w.Items) != 0 {
+	if refused != 19 || len(w.Items) != 0 {
 		t.Errorf("%d types are about items; the wave has %v", refused, w.Items)
 	}
 }
@@ -422,5 +426,49 @@ func TestRedact(t *testing.T) {
 	}
 	if diff := cmp.Diff(j.Wave(), fold(t, store)); diff != "" {
 		t.Errorf("fold of the store: %s", diff)
+	}
+}
+
+// TestWaits: an item waits while the newest question is about what it now is, and nobody has answered.
+func TestWaits(t *testing.T) {
+	passed, failed := &journal.Test{Passed: true}, &journal.Test{}
+	for name, tt := range map[string]struct {
+		change func(*journal.ItemState)
+		want   bool
+	}{
+		"asked":     {func(*journal.ItemState) {}, true},
+		"not asked": {func(i *journal.ItemState) { i.Asked = nil }, false},
+		"judged by a reviewer": {func(i *journal.ItemState) {
+			i.Judged = map[string]journal.Judged{journal.SeatReview: {Seat: journal.SeatReview}}
+		}, true},
+		"judged": {func(i *journal.ItemState) {
+			i.Judged = map[string]journal.Judged{journal.SeatApprove: {Seat: journal.SeatApprove}}
+		}, false},
+		"ended":             {func(i *journal.ItemState) { i.End = &journal.ItemEnded{} }, false},
+		"shipped":           {func(i *journal.ItemState) { i.Commit = "c" }, false},
+		"corrected":         {func(i *journal.ItemState) { i.Corrected, i.Verified = []journal.Corrected{{Test: passed}}, "d" }, false},
+		"correction failed": {func(i *journal.ItemState) { i.Corrected = []journal.Corrected{{Test: failed}} }, false},
+		"asked again": {func(i *journal.ItemState) {
+			i.Corrected, i.Asked = []journal.Corrected{{}}, &journal.Asked{Commit: "c", Corrections: 1}
+		}, true},
+	} {
+		i := &journal.ItemState{Verified: "c", Asked: &journal.Asked{Commit: "c"}}
+		tt.change(i)
+		if i.Waits() != tt.want {
+			t.Errorf("%s: waits %v", name, i.Waits())
+		}
+	}
+}
+
+func TestWhyACorrectionWasNotTaken(t *testing.T) {
+	for want, c := range map[string]journal.Corrected{
+		"":                                {Test: &journal.Test{Passed: true, Stdout: "fine"}},
+		"not yours":                       {Refused: "not yours"},
+		"its test fails, exit 3\no\ne\nr": {Test: &journal.Test{Exit: pointer(3), Stdout: "o\n", Stderr: "e\n", Reason: "r"}},
+		"its test fails\nended by killed": {Test: &journal.Test{Reason: "ended by killed"}},
+	} {
+		if got := c.Why(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }

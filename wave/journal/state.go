@@ -78,6 +78,9 @@ type ItemState struct {
 	Attempts  []Attempt
 	Judged    map[string]Judged // by seat
 	Verified  string            // commit that passed; "" before
+	Asked     *Asked            // the newest question to an approver
+	AskedAt   time.Time
+	Corrected []Corrected // oldest first, also those that came to nothing
 	End       *ItemEnded
 	Commit    string // on the remote, "" before
 	Adopted   *Adopted
@@ -87,6 +90,11 @@ type ItemState struct {
 	BuildTime time.Duration
 	TestTime  time.Duration
 	ShipTime  time.Duration
+}
+
+// Waits says that the item waits for the approver's answer to Asked.
+func (i *ItemState) Waits() bool {
+	return i.Shippable() && i.Judged[SeatApprove].Seat == "" && i.Asked != nil && i.Asked.Commit == i.Verified && i.Asked.Corrections == len(i.Corrected)
 }
 
 // Attempt is one dispatch in the fold.
@@ -139,7 +147,7 @@ func (w *Wave) Clone() *Wave {
 	c.Items = make(map[string]*ItemState, len(w.Items))
 	for id, item := range w.Items {
 		i := *item
-		i.Attempts, i.Judged = slices.Clone(item.Attempts), maps.Clone(item.Judged)
+		i.Attempts, i.Judged, i.Corrected = slices.Clone(item.Attempts), maps.Clone(item.Judged), slices.Clone(item.Corrected)
 		c.Items[id] = &i
 	}
 	c.Repositories = make(map[string]*RepositoryState, len(w.Repositories))
@@ -224,6 +232,10 @@ func (w *Wave) applyItem(at time.Time, event Event) error {
 				i.Verified = e.Commit
 			}
 		})
+	case Asked:
+		return w.item(e.Item, func(i *ItemState) { i.Asked, i.AskedAt = &e, at })
+	case Corrected:
+		return w.correct(e)
 	case Judged:
 		return w.item(e.Item, func(i *ItemState) {
 			if i.Judged == nil {
@@ -237,6 +249,21 @@ func (w *Wave) applyItem(at time.Time, event Event) error {
 		return w.item(e.Item, func(i *ItemState) { i.Adopted, i.Commit = &e, e.Commit })
 	}
 	return fmt.Errorf("event %s has no place in the fold", event.Type())
+}
+
+func (w *Wave) correct(e Corrected) error {
+	if e.Test != nil {
+		w.Survivors = append(w.Survivors, e.Test.Survivors...)
+	}
+	return w.item(e.Item, func(i *ItemState) {
+		i.Corrected = append(i.Corrected, e)
+		if e.Test != nil {
+			i.TestTime += time.Duration(e.Test.DurationMs) * time.Millisecond
+		}
+		if e.Passed() {
+			i.Verified = e.Commit
+		}
+	})
 }
 
 func (w *Wave) plan(at time.Time, e Planned) {

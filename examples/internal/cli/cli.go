@@ -212,6 +212,9 @@ func codeOf(err error) int {
 	if _, ok := errors.AsType[*wave.AliveError](err); ok {
 		return Refused
 	}
+	if _, ok := errors.AsType[*wave.RefusedError](err); ok {
+		return Refused
+	}
 	if errors.Is(err, context.Canceled) {
 		return Stopped
 	}

@@ -52,6 +52,7 @@ func TestExitCodes(t *testing.T) {
 		"setup":           {&wave.SetupError{Code: "no_remote", Message: "no"}, Usage, "no_remote"},
 		"alive":           {fmt.Errorf("resume: %w", &wave.AliveError{Wave: "w", Owner: "o"}), Refused, "alive"},
 		"conflict":        {fmt.Errorf("claim: %w", &tracker.ConflictError{Conflicts: []tracker.Conflict{{ID: "a"}}}), Refused, "conflict"},
+		"refused":         {fmt.Errorf("approve: %w", &wave.RefusedError{Code: "not_waiting", Message: "no", Hint: "later"}), Refused, "not_waiting"},
 		"lost":            {&tracker.LostError{IDs: []string{"a"}}, Refused, "claim_lost"},
 		"interrupt":       {fmt.Errorf("wait: %w", context.Canceled), Stopped, "interrupted"},
 		"other":           {io.ErrUnexpectedEOF, Usage, "internal"},

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -25,6 +26,7 @@ const NoLinger = "atexit_sleep_ms=0"
 //	repository DIR        make the files of $WORK/DIR a repository with a pushed commit and the remote $WORK/remote.git
 //	normal FILE OUT       write FILE (or stdout, stderr) to OUT, with what differs between runs replaced
 //	exits CODE PROG ARG…  run a program, which must end with this exit code
+//	await RE PROG ARG…    run a program again and again until what it prints matches
 //	capture NAME FILE RE  set the variable NAME to what the group of RE matches in FILE (or stdout, stderr)
 func Run(t *testing.T) {
 	testscript.Run(t, testscript.Params{
@@ -38,7 +40,7 @@ func Run(t *testing.T) {
 			return os.Mkdir(home, 0o755)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"repository": repository, "normal": normal, "exits": exits, "capture": capture,
+			"repository": repository, "normal": normal, "exits": exits, "await": await, "capture": capture,
 		},
 	})
 }
@@ -107,6 +109,21 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if strconv.Itoa(code) != args[0] {
 		ts.Fatalf("exit code is %d, want %s", code, args[0])
 	}
+}
+
+func await(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: await RE PROG ARG…")
+	}
+	wanted, tick := regexp.MustCompile(args[0]), time.NewTicker(50*time.Millisecond)
+	defer tick.Stop()
+	for range 1200 {
+		if err := ts.Exec(args[1], args[2:]...); err == nil && wanted.MatchString(ts.ReadFile("stdout")) {
+			return
+		}
+		<-tick.C
+	}
+	ts.Fatalf("%s never printed %s", args[1], args[0])
 }
 
 func capture(ts *testscript.TestScript, neg bool, args []string) {

@@ -1,0 +1,221 @@
+package wave
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"aesop/internal/git"
+	"aesop/statestore"
+	"aesop/tracker"
+	"aesop/wave/journal"
+)
+
+// Archive is what a state directory keeps of its waves: to look at it, and to tidy it up. It needs neither a driver nor a remote.
+type Archive struct {
+	State string
+	Store statestore.Store
+}
+
+// ItemDiff is what an item's work changes.
+type ItemDiff struct {
+	Wave   string
+	Item   string // id
+	Base   string // commit
+	Commit string // "" where there is none
+	Parked string // folder below the state directory that keeps the agent's tree, where there is no commit
+	Text   string
+	Left   []string // paths of a parked tree that could be no part of a commit, with the reason
+}
+
+// maxWholeDiff bounds a diff that somebody asked for, in bytes.
+const maxWholeDiff = 64 << 20
+
+// Diff shows the item's newest commit, or the tree that is parked where there is none, against the base. *RefusedError where neither
+// is kept.
+func (a Archive) Diff(ctx context.Context, wave, item string) (ItemDiff, error) {
+	fold, i, err := a.find(ctx, wave, item)
+	if err != nil {
+		return ItemDiff{}, err
+	}
+	d := ItemDiff{Wave: fold.ID, Item: i.ID, Base: fold.Of(i).Base, Commit: newestCommit(i)}
+	if d.Commit == "" {
+		if d.Parked = newestParked(i); d.Parked == "" {
+			return d, &RefusedError{Code: "nothing_kept", Message: fmt.Sprintf("%s has neither a commit nor a parked tree in wave %s", i.ID, fold.ID)}
+		}
+	}
+	engine, err := a.engineWith(ctx, d.Base, d.Commit)
+	if err != nil {
+		return d, err
+	}
+	shown := d.Commit
+	if shown == "" {
+		if shown, d.Left, err = a.commitParked(ctx, engine, fold, i, d.Parked); err != nil {
+			return d, err
+		}
+	}
+	d.Text, err = engine.Diff(ctx, d.Base, shown, maxWholeDiff)
+	return d, err
+}
+
+// newestCommit is the commit that an item's work came to: what shipped or passed, else the newest that was built.
+func newestCommit(i *journal.ItemState) string {
+	if i.Commit != "" {
+		return i.Commit
+	}
+	commit := i.Verified
+	for _, a := range i.Attempts {
+		if i.Verified == "" && a.Ended != nil && a.Ended.Commit != "" {
+			commit = a.Ended.Commit
+		}
+	}
+	return commit
+}
+
+func newestParked(i *journal.ItemState) (place string) {
+	for _, a := range i.Attempts {
+		if a.Ended != nil && a.Ended.Parked != "" {
+			place = a.Ended.Parked
+		}
+	}
+	return place
+}
+
+// commitParked makes a commit of a parked tree, so that it can be compared. Its files are read like any agent's; its .git is not.
+func (a Archive) commitParked(ctx context.Context, engine *git.Engine, fold *journal.Wave, i *journal.ItemState, parked string) (git.SHA, []string, error) {
+	dir := filepath.Join(a.State, filepath.FromSlash(parked))
+	if !exists(dir) {
+		return "", nil, &RefusedError{Code: "nothing_kept", Message: fmt.Sprintf("the parked tree of %s is gone: %s", i.ID, dir)}
+	}
+	base := fold.Of(i).Base
+	changes, left, err := readFolder(ctx, engine, base, dir)
+	if err != nil {
+		return "", nil, err
+	}
+	commit, err := engine.Build(ctx, git.Commit{Parents: []git.SHA{base}, Changes: changes, Message: "Parked\n", Who: git.Fallback, When: fold.StartedAt,
+		Ref: parkedRefs + fold.ID + "/" + itemName(i.ID)})
+	return commit, left, err
+}
+
+// readFolder is how a folder differs from a commit, whoever owns what and but for what the commit's ignore files name, and what there
+// could be no part of a commit.
+func readFolder(ctx context.Context, engine *git.Engine, commit git.SHA, dir string) ([]git.Change, []string, error) {
+	entries, err := engine.List(ctx, commit)
+	if err != nil {
+		return nil, nil, err
+	}
+	all, err := tracker.ParseOwnership([]string{"**/*"})
+	if err != nil {
+		return nil, nil, err
+	}
+	scratch, err := os.MkdirTemp("", "aesop-ignores-")
+	if err != nil {
+		return nil, nil, err
+	}
+	defer os.RemoveAll(scratch)
+	found, err := fenceBy(ctx, engine, commit, filepath.Join(scratch, "files"), dir, entries, all)
+	var left []string
+	for _, v := range found.Violations {
+		left = append(left, v.String())
+	}
+	return found.Changes, left, err
+}
+
+// Compare reads a folder as a correction of the commit with which an item waits: the files that differ from the commit's. Files that
+// the folder lacks stay, so that it need hold no more than what is corrected. The commit comes back too.
+func (a Archive) Compare(ctx context.Context, wave, item, dir string) (Correction, string, error) {
+	fold, i, err := a.find(ctx, wave, item)
+	if err != nil {
+		return Correction{}, "", err
+	}
+	if !i.Waits() {
+		return Correction{}, "", Seen{}.waits(fold, i)
+	}
+	engine, err := a.engineWith(ctx, i.Verified)
+	if err != nil {
+		return Correction{}, "", err
+	}
+	changes, left, err := readFolder(ctx, engine, i.Verified, dir)
+	if err != nil {
+		return Correction{}, "", err
+	}
+	if len(left) > 0 {
+		return Correction{}, "", &SetupError{Code: "usage", Message: fmt.Sprintf("correction: %s has what can be no part of a commit: %s", dir, strings.Join(left, ", ")),
+			Hint: "give a folder of plain files"}
+	}
+	var c Correction
+	for _, change := range changes {
+		switch change.Mode {
+		case "": // the folder lacks it
+		case "100644", "100755":
+			c.Write = append(c.Write, File{Path: change.Path, Data: change.Data, Executable: change.Mode == "100755"})
+		default:
+			return Correction{}, "", &SetupError{Code: "usage", Message: fmt.Sprintf("correction: %s is no plain file", change.Path), Hint: "give a folder of plain files"}
+		}
+	}
+	return c, i.Verified, nil
+}
+
+func (a Archive) find(ctx context.Context, wave, item string) (fold *journal.Wave, i *journal.ItemState, err error) {
+	err = a.Store.View(ctx, func(r statestore.Reader) error {
+		fold, i, err = findItem(r, wave, item, func(*journal.ItemState) bool { return true })
+		return err
+	})
+	return fold, i, err
+}
+
+// Refs of the engine's repositories, each followed by the wave's id.
+const (
+	baseRefs    = "refs/aesop/base/"
+	attemptRefs = "refs/aesop/attempts/"
+	unionRefs   = "refs/aesop/waves/"
+	parkedRefs  = "refs/aesop/parked/"
+)
+
+// engines are the engine's repositories of a state.
+func (a Archive) engines(ctx context.Context) ([]*git.Engine, error) {
+	program, err := git.Find(ctx)
+	if err != nil {
+		return nil, err
+	}
+	dirs, err := filepath.Glob(filepath.Join(a.State, "git", "*.git"))
+	if err != nil {
+		return nil, err
+	}
+	var engines []*git.Engine
+	for _, dir := range dirs {
+		engine, err := program.OpenBare(ctx, dir)
+		if err != nil {
+			return nil, err
+		}
+		engines = append(engines, engine)
+	}
+	return engines, nil
+}
+
+// engineWith is the engine's repository that has all of some commits; "" is none.
+func (a Archive) engineWith(ctx context.Context, commits ...git.SHA) (*git.Engine, error) {
+	engines, err := a.engines(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var asked []error
+	for _, engine := range engines {
+		all := true
+		for _, commit := range commits {
+			if commit == "" {
+				continue
+			}
+			has, err := engine.Has(ctx, commit)
+			asked = append(asked, err)
+			all = all && has
+		}
+		if all {
+			return engine, nil
+		}
+	}
+	return nil, errors.Join(append(asked, &RefusedError{Code: "nothing_kept", Message: "the commit is not kept here any more: it was removed, or shipped by another state"})...)
+}
