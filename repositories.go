@@ -11,10 +11,10 @@ const RepositoryFile = "aesop.json"
 
 // repository is the part of the settings that a repository may have for itself.
 func (s Settings) repository() wave.Repository {
-	return wave.Repository{Remote: s.Remote, Base: s.Base, Verify: s.Verify, Prepare: s.Prepare, Carry: s.Carry}
+	return wave.Repository{Remote: s.Remote, Base: s.Base, Local: s.Ship == "local", Verify: s.Verify, Prepare: s.Prepare, Carry: s.Carry}
 }
 
-// repositorySettings reads the keys remote, base, verify, prepare and carry of the aesop.json at the root of a repository that the backlog names. The
+// repositorySettings reads the keys remote, base, ship, verify, prepare and carry of the aesop.json at the root of a repository that the backlog names. The
 // repository of Config.Repo has said what it has to say: its file is a source of the settings themselves.
 func (c Config) repositorySettings(p Place) func(string, wave.Repository) (wave.Repository, error) {
 	return func(root string, common wave.Repository) (wave.Repository, error) {
@@ -32,6 +32,8 @@ func (c Config) repositorySettings(p Place) func(string, wave.Repository) (wave.
 			switch row.Key {
 			case "remote":
 				common.Remote = own.Remote
+			case "ship":
+				common.Local = own.Ship == "local"
 			case "base":
 				common.Base = own.Base
 			case "verify":

@@ -21,7 +21,7 @@ type Settings struct {
 	Store             string
 	Remote            string
 	Base              string
-	Ship              string
+	Ship              string // push: to the remote, the default; local: to a branch of the repository itself
 	Driver            string // name of a built-in driver
 	Model             string
 	AgentCmd          string
@@ -189,7 +189,7 @@ func (s Settings) supported() error {
 		set  bool
 		name string
 	}{
-		{s.Store != "", "store"}, {s.Ship != "" && s.Ship != "push", "ship"},
+		{s.Store != "", "store"},
 		{s.Limits != "", "limits"}, {s.Policy != "", "policy"},
 	} {
 		if k.set {

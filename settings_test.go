@@ -345,7 +345,7 @@ func TestPathsOfTheFileAreRelativeToIt(t *testing.T) {
 }
 
 func TestSettingsThatAreNotCarriedOutAreRefused(t *testing.T) {
-	for _, name := range []string{"store", "ship", "limits", "policy"} {
+	for _, name := range []string{"store", "limits", "policy"} {
 		var k key
 		for _, k = range keys() {
 			if k.name == name {

@@ -23,8 +23,16 @@ func (r *run) adoptIn(t *target) error {
 	if err != nil {
 		return fmt.Errorf("ask %s for the item refs: %w", t.shipper.Name(), err)
 	}
-	if intent := wave.Repositories[t.Name].Intent; intent != nil && landed(refs, *intent) {
-		return r.shipped(*intent, 0)
+	if intent := wave.Repositories[t.Name].Intent; intent != nil {
+		if arrived, err := t.landed(r.stop.ctx, refs, *intent); err != nil {
+			return err
+		} else if arrived {
+			return r.shipped(t, *intent, 0)
+		}
+	}
+	if t.Weak {
+		_, err := r.adoptShipped(t)
+		return err
 	}
 	_, err = r.adoptFrom(r.stop.ctx, t, refs)
 	return err

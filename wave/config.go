@@ -20,7 +20,9 @@ import (
 // Repository is what may differ between the repositories of a wave.
 type Repository struct {
 	Remote string // "": origin, else the only one
-	Base   string // branch of the remote; "": its default branch
+	// Local ships to a branch of the user's own repository, and starts from there too, instead of a remote.
+	Local bool
+	Base  string // branch of the remote; "": its default branch
 	// Verify is a test of the whole repository. It runs on the base before any agent does, and on what is about to ship.
 	Verify tracker.Command
 	// Prepare are lines for sh -c that make a fresh tree ready, such as npm ci. They run at its root, as a test would, before an agent

@@ -204,6 +204,9 @@ func attemptReport(a journal.Attempt) AttemptReport {
 
 func repositoryReport(w *journal.Wave, r *journal.RepositoryState) RepositoryReport {
 	row := RepositoryReport{Repo: r.Name, Remote: r.Remote, Base: r.Branch, BaseCommit: orNull(r.Base), Fence: "item_refs", Dirty: append([]string{}, r.Dirty...)}
+	if r.Weak || r.Shipped != nil && r.Shipped.Weak {
+		row.Fence = "weak"
+	}
 	if r.Shipped != nil {
 		row.Branch, row.SHA, row.Pushed = &r.Shipped.Branch, &r.Shipped.Tip, true
 	}

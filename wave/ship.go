@@ -16,14 +16,10 @@ import (
 // ship pushes the tip as the wave's branch together with every item's ref, all or nothing. again says that items left the wave
 // because others had shipped them, so that the rest must be joined anew.
 func (r *run) ship(t *target, tip git.SHA, items []*journal.ItemState) (again bool, err error) {
-	branch := Branch(r.id)
-	intent := journal.PushIntent{Repo: t.Name, Branch: branch, Tip: tip, Items: itemIDs(items),
-		Updates: []journal.Update{{Ref: "refs/heads/" + branch, New: tip}}}
 	for _, item := range items {
 		if !r.holds(item.ID) {
 			return true, r.end(item.ID, journal.StateClaimLost, claimGone, false, nil)
 		}
-		intent.Updates = append(intent.Updates, journal.Update{Ref: ItemRef(item.ID), Old: r.oldShipment(item.ID), New: item.Verified})
 	}
 	if err := r.pass("ship", ""); err != nil {
 		return false, err
@@ -31,6 +27,29 @@ func (r *run) ship(t *target, tip git.SHA, items []*journal.ItemState) (again bo
 	if err := r.guard(t); err != nil {
 		return false, err
 	}
+	if t.Weak {
+		if again, err := r.adoptShipped(t); err != nil || again {
+			return again, err
+		}
+	}
+	return r.push(t, r.intent(t, tip, items))
+}
+
+// intent is what a push would move.
+func (r *run) intent(t *target, tip git.SHA, items []*journal.ItemState) journal.PushIntent {
+	branch := Branch(r.id)
+	intent := journal.PushIntent{Repo: t.Name, Branch: branch, Tip: tip, Items: itemIDs(items), Weak: t.Weak,
+		Updates: []journal.Update{{Ref: "refs/heads/" + branch, New: tip}}}
+	for _, item := range items {
+		if !t.Weak {
+			intent.Updates = append(intent.Updates, journal.Update{Ref: ItemRef(item.ID), Old: r.oldShipment(item.ID), New: item.Verified})
+		}
+	}
+	return intent
+}
+
+// push moves what the intent says, and finds out what came of it. A remote that takes no refs of items gets the branch alone.
+func (r *run) push(t *target, intent journal.PushIntent) (again bool, err error) {
 	if err := r.record(intent); err != nil {
 		return false, err
 	}
@@ -38,7 +57,32 @@ func (r *run) ship(t *target, tip git.SHA, items []*journal.ItemState) (again bo
 	pushErr := t.shipper.Ship(r.stop.ctx, t.engine.Dir, intent.Updates)
 	fail("push")
 	took := r.s.config.Clock().Sub(began)
-	return r.afterPush(t, intent, pushErr, took)
+	again, err = r.afterPush(t, intent, pushErr, took)
+	if err != nil || again || !r.refusesItems(t, pushErr) {
+		return again, err
+	}
+	t.Weak = true
+	if again, err := r.adoptShipped(t); err != nil || again {
+		return again, err
+	}
+	intent.Weak, intent.Updates = true, intent.Updates[:1]
+	return false, r.pushBranch(t, intent)
+}
+
+// pushBranch pushes the branch that a remote took no refs of items with. Some have taken it then already, whatever was asked of them.
+func (r *run) pushBranch(t *target, intent journal.PushIntent) error {
+	if err := r.record(intent); err != nil {
+		return err
+	}
+	refs, err := t.shipper.Refs(r.stop.ctx)
+	if err == nil && holds(refs, intent.Updates) {
+		return r.shipped(t, intent, 0)
+	}
+	began := r.s.config.Clock()
+	pushErr := t.shipper.Ship(r.stop.ctx, t.engine.Dir, intent.Updates)
+	fail("push")
+	_, err = r.afterPush(t, intent, pushErr, r.s.config.Clock().Sub(began))
+	return err
 }
 
 // guard stops the wave where the configuration or the hooks of the user's repository changed while agents worked: a push would run
@@ -74,8 +118,12 @@ func (r *run) afterPush(t *target, intent journal.PushIntent, pushErr error, too
 		}
 		return false, nil
 	}
-	if landed(refs, intent) {
-		return false, r.shipped(intent, took)
+	arrived, err := t.landed(ctx, refs, intent)
+	if err != nil {
+		return false, err
+	}
+	if arrived {
+		return false, r.shipped(t, intent, took)
 	}
 	again, err = r.adoptFrom(ctx, t, refs)
 	if err != nil || again {
@@ -118,8 +166,12 @@ func (r *run) recoverPush(t *target) error {
 	if err != nil {
 		return fmt.Errorf("ask %s what it holds: %w", t.shipper.Name(), err)
 	}
-	if landed(refs, *repository.Intent) {
-		return r.shipped(*repository.Intent, 0)
+	arrived, err := t.landed(r.stop.ctx, refs, *repository.Intent)
+	if err != nil {
+		return err
+	}
+	if arrived {
+		return r.shipped(t, *repository.Intent, 0)
 	}
 	if repository.PushError != nil {
 		return nil
@@ -128,9 +180,27 @@ func (r *run) recoverPush(t *target) error {
 }
 
 // landed says whether a push is on the remote. The branch may have been merged and deleted, or extended, since: the item refs,
-// which moved together with it, say it too.
-func landed(refs map[string]string, intent journal.PushIntent) bool {
-	return holds(refs, intent.Updates[1:])
+// which moved together with it, say it too; without them, that the remote's branches have the tip.
+func (t *target) landed(ctx context.Context, refs map[string]string, intent journal.PushIntent) (bool, error) {
+	if !intent.Weak {
+		return holds(refs, intent.Updates[1:]), nil
+	}
+	for _, ref := range []string{intent.Updates[0].Ref, "refs/heads/" + t.Branch} {
+		at := refs[ref]
+		if at == intent.Tip {
+			return true, nil
+		}
+		if at == "" {
+			continue
+		}
+		if err := t.engine.Fetch(ctx, t.remote, at); err != nil {
+			return false, err
+		}
+		if in, err := t.engine.IsAncestor(ctx, intent.Tip, at); in || err != nil {
+			return in, err
+		}
+	}
+	return false, nil
 }
 
 // shipment is what the store remembers of an item that shipped.
@@ -145,13 +215,18 @@ type shipment struct {
 func shipmentKey(commit string) statestore.Key { return statestore.Key("shipment/" + commit) }
 
 // shipped writes down, in one transaction, that the remote holds the work.
-func (r *run) shipped(intent journal.PushIntent, took time.Duration) error {
+func (r *run) shipped(t *target, intent journal.PushIntent, took time.Duration) error {
 	wave := r.journal.Wave()
-	event := journal.Shipped{Repo: intent.Repo, Branch: intent.Branch, Tip: intent.Tip, Items: map[string]string{}, DurationMs: took.Milliseconds()}
+	event := journal.Shipped{Repo: intent.Repo, Branch: intent.Branch, Tip: intent.Tip, Items: map[string]string{}, Weak: intent.Weak, DurationMs: took.Milliseconds()}
 	for _, id := range intent.Items {
 		event.Items[id] = wave.Items[id].Verified
 	}
 	return r.recordWith(func(tx statestore.Tx) error {
+		if intent.Weak {
+			if err := rememberWeak(tx, t.user.ID()); err != nil {
+				return err
+			}
+		}
 		for _, id := range intent.Items {
 			if err := r.completeJob(tx, id); err != nil {
 				return err

@@ -53,7 +53,9 @@ func (s *Scheduler) open(ctx context.Context, id string, place place, from origi
 	}
 	t := &target{user: user, Repository: journal.Repository{Name: place.name, Path: user.Root, Branch: from.branch, Base: from.commit,
 		Verify: journal.Command{Argv: config.Verify.Words(), Text: config.Verify.String()}, Prepare: config.Prepare, Carry: config.Carry}}
-	if err := t.findRemote(ctx, cmp.Or(from.remote, config.Remote), s.mark(id, "remote")); err != nil {
+	if from.remote == git.LocalName || from.remote == "" && config.Local {
+		t.Origin, t.remote, t.Weak = git.LocalName, user.Local(s.mark(id, "remote")), true
+	} else if err := t.findRemote(ctx, cmp.Or(from.remote, config.Remote), s.mark(id, "remote")); err != nil {
 		return nil, err
 	}
 	if err := s.findBase(ctx, id, t, config.Base); err != nil {
@@ -72,6 +74,11 @@ func (s *Scheduler) open(ctx context.Context, id string, place place, from origi
 		return nil, err
 	}
 	t.Who, t.Email = who.Name, who.Email
+	if !t.Weak {
+		if t.Weak, err = s.knownWeak(ctx, user.ID()); err != nil {
+			return nil, err
+		}
+	}
 	if t.guarded, err = user.Guarded(ctx); err != nil {
 		return nil, err
 	}
@@ -159,7 +166,7 @@ func remoteName(ctx context.Context, user *git.User, want string) (string, error
 		return names[0], nil
 	case len(names) == 0:
 		return "", &SetupError{Code: "no_remote", Message: user.Root + " has no remote to ship to",
-			Hint: "add one with git remote add origin URL"}
+			Hint: "add one with git remote add origin URL, or set ship to local to have a branch in this repository"}
 	}
 	return "", &SetupError{Code: "no_remote", Message: user.Root + " has several remotes and none is called origin",
 		Hint: "name one as remote: " + strings.Join(names, ", ")}

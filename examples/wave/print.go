@@ -77,9 +77,13 @@ func printWhy(w io.Writer, r wave.Report) {
 // printNext says what to do now.
 func printNext(w io.Writer, state string, r wave.Report) {
 	for _, repo := range r.Repositories {
-		if repo.Pushed {
+		switch {
+		case repo.Pushed && repo.Remote == ".":
+			fmt.Fprintf(w, "next: look at branch %s%s\n", *repo.Branch, inRepository(repo.Repo))
+			fmt.Fprintf(w, "      %s diff %s...%s\n", gitIn(repo.Repo), repo.Base, *repo.Branch)
+		case repo.Pushed:
 			fmt.Fprintf(w, "next: look at branch %s on %s%s\n", *repo.Branch, repo.Remote, inRepository(repo.Repo))
-			fmt.Fprintf(w, "      git fetch %s && git diff %s/%s...%s/%s\n", repo.Remote, repo.Remote, repo.Base, repo.Remote, *repo.Branch)
+			fmt.Fprintf(w, "      %s fetch %s && %s diff %s/%s...%s/%s\n", gitIn(repo.Repo), repo.Remote, gitIn(repo.Repo), repo.Remote, repo.Base, repo.Remote, *repo.Branch)
 		}
 	}
 	for _, i := range r.Items {
@@ -109,6 +113,14 @@ func printNext(w io.Writer, state string, r wave.Report) {
 	if len(r.Items) > 0 {
 		fmt.Fprintf(w, "report: %s\n", filepath.ToSlash(wave.ReportPath(state, r.Wave)))
 	}
+}
+
+// gitIn is git as it is called in one of several repositories.
+func gitIn(name string) string {
+	if name == "." {
+		return "git"
+	}
+	return "git -C " + cli.OneLine(name)
 }
 
 // firstLine is the first line of what agents and programs wrote.

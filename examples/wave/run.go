@@ -51,7 +51,7 @@ func (d driverFlags) open(c *cli.Context, common cli.Common, more map[string]*st
 type selectFlags struct {
 	MaxItems     *int    `help:"Items of a wave (5)." placeholder:"N"`
 	AllowRedBase bool    `help:"Go on although the configured test fails on the base."`
-	Ship         *string `hidden:"" help:"push to the remote, or local." placeholder:"push|local"`
+	Ship         *string `help:"To the remote (push), or to a branch of this repository (local)." placeholder:"push|local"`
 	Supervise    bool    `help:"Ship only what a person approves."`
 }
 

@@ -203,6 +203,17 @@ func (e *Engine) Message(ctx context.Context, commit SHA) (string, error) {
 	return string(out), err
 }
 
+// Messages are the texts of the commits that tip reaches and base does not, by commit.
+func (e *Engine) Messages(ctx context.Context, base, tip SHA) (map[SHA]string, error) {
+	out, err := e.run(ctx, "log", "-z", "--format=%H%n%B", tip, "^"+base, "--")
+	messages := map[SHA]string{}
+	for _, row := range splitZ(out) {
+		commit, text, _ := strings.Cut(row, "\n")
+		messages[commit] = text
+	}
+	return messages, err
+}
+
 // Parents are the parents of a commit.
 func (e *Engine) Parents(ctx context.Context, commit SHA) ([]SHA, error) {
 	out, err := e.run(ctx, "log", "-1", "--format=%P", commit, "--")

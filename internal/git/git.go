@@ -51,6 +51,9 @@ type Error struct {
 	Code   int      // exit code, -1 where a signal ended it
 	Stderr string   // its end
 	Err    error
+	// Rejected are the refs that a remote refused of itself in a push, as it does by its own rules; not those that only went down with
+	// them, or that were elsewhere than expected.
+	Rejected []string
 }
 
 func (e *Error) Error() string {

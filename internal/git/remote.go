@@ -46,6 +46,14 @@ func (u *User) Remote(ctx context.Context, name, mark string) (*Remote, error) {
 	return &Remote{user: u, Name: name, url: push[0], own: fetch[0] != push[0], Mark: mark}, nil
 }
 
+// Local is the repository itself in the place of a remote.
+func (u *User) Local(mark string) *Remote {
+	return &Remote{user: u, Name: LocalName, url: u.Common, Mark: mark}
+}
+
+// LocalName is what git calls the repository itself where a remote could stand.
+const LocalName = "."
+
 // pushPlace stands for the URL that pushes go to. By name, a push would move the user's remote-tracking branches, to objects
 // that are not in their repository; and a URL that git has rewritten must not be rewritten again. So talk tells git to rewrite
 // this word to that URL.
@@ -125,8 +133,25 @@ func (r *Remote) Push(ctx context.Context, from string, updates []Update) error 
 	for _, u := range updates {
 		args = append(args, u.New+":"+u.Ref)
 	}
-	_, err := r.talk(ctx, r.objects(filepath.Join(from, "objects")), args...)
+	said, err := r.talk(ctx, r.objects(filepath.Join(from, "objects")), args...)
+	if failed, ok := errors.AsType[*Error](err); ok {
+		failed.Rejected = rejected(said)
+	}
 	return err
+}
+
+// rejected reads the rows of a push's porcelain: a flag, the refs and what was said of them.
+func rejected(said []byte) (refs []string) {
+	for row := range strings.Lines(string(said)) {
+		parts := strings.Split(strings.TrimSuffix(row, "\n"), "\t")
+		if len(parts) != 3 || parts[0] != "!" || !strings.HasPrefix(parts[2], "[remote rejected]") || strings.Contains(parts[2], "atomic") {
+			continue
+		}
+		if _, ref, ok := strings.Cut(parts[1], ":"); ok {
+			refs = append(refs, ref)
+		}
+	}
+	return refs
 }
 
 // objects lets git see the objects of a folder beside the user's. What it has to add, as when it asks a remote for what a partial

@@ -46,7 +46,8 @@ type Repository struct {
 	Who    string   `json:"who"` // identity of the commits
 	Email  string   `json:"email"`
 	Dirty  []string `json:"dirty,omitempty"`
-	Verify Command  `json:"verify"` // test of the whole repository; no words where there is none
+	Weak   bool     `json:"weak,omitempty"` // it takes no refs of items, so that signed trailers must do
+	Verify Command  `json:"verify"`         // test of the whole repository; no words where there is none
 	// Prepare are the lines that make a fresh tree ready, Carry the paths that are copied into it.
 	Prepare []string `json:"prepare,omitempty"`
 	Carry   []string `json:"carry,omitempty"`
@@ -270,7 +271,8 @@ type PushIntent struct {
 	Branch  string   `json:"branch"`
 	Tip     string   `json:"tip"`
 	Items   []string `json:"items"`
-	Updates []Update `json:"updates"`
+	Updates []Update `json:"updates"`        // the branch first
+	Weak    bool     `json:"weak,omitempty"` // without refs of items
 }
 
 // Update moves one ref of the remote from Old, "" where it must be absent, to New.
@@ -285,7 +287,8 @@ type Shipped struct {
 	Repo       string            `json:"repo"`
 	Branch     string            `json:"branch"`
 	Tip        string            `json:"tip"`
-	Items      map[string]string `json:"items"` // commit by item
+	Items      map[string]string `json:"items"`          // commit by item
+	Weak       bool              `json:"weak,omitempty"` // without refs of items
 	DurationMs int64             `json:"durationMs"`
 }
 

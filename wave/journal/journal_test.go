@@ -25,7 +25,7 @@ func pointer[T any](v T) *T { return &v }
 func planned() journal.Planned {
 	return journal.Planned{Driver: "script", Tier: 2, Repairs: 3, Prompt: "p-1", RedBase: true, Review: true, Approve: true,
 		Repositories: []journal.Repository{{Name: "../r", Path: "/repo", Origin: "upstream", Remote: "origin", Branch: "main", Base: "b0",
-			Who: "Tester", Email: "tester@example.com", Dirty: []string{"x"}, Verify: journal.Command{Argv: []string{"make"}, Text: "make"},
+			Who: "Tester", Email: "tester@example.com", Dirty: []string{"x"}, Weak: true, Verify: journal.Command{Argv: []string{"make"}, Text: "make"},
 			Prepare: []string{"npm ci"}, Carry: []string{"node_modules/"}}},
 		Items: []journal.Item{
 			{ID: "a", Slug: "sa", Title: "A", Fingerprint: "f", Repo: "../r", TestText: "make", Model: "m", Claim: "c1", Attempts: 1},
@@ -53,7 +53,7 @@ func history() []journal.Event {
 		journal.Corrected{Item: "a", Attempt: "t2", Of: "c", By: "ann", Reason: "typo", Files: []string{"a.txt"}, Commit: "c2", Tree: "t2", Refused: "no", Test: &test},
 		journal.Judged{Item: "a", Seat: journal.SeatReview, OK: true, Reason: "fine", By: "ann"},
 		journal.Integrated{Repo: "../r", Tip: "c", Items: []string{"a"}, Verified: true},
-		journal.PushIntent{Repo: "../r", Branch: "aesop/w", Tip: "c", Items: []string{"a"}, Updates: []journal.Update{{Ref: "refs/heads/aesop/w", Old: "o", New: "c"}}},
+		journal.PushIntent{Repo: "../r", Branch: "aesop/w", Tip: "c", Items: []string{"a"}, Updates: []journal.Update{{Ref: "refs/heads/aesop/w", Old: "o", New: "c"}}, Weak: true},
 		journal.PushFailed{Repo: "../r", Error: "push_refused", Detail: "no"},
 		journal.RepositoryFailed{Repo: "../r", Error: "remote_unreachable", Detail: "no route"},
 		journal.Stopped{Outcome: journal.Halted, Reason: "lunch", Error: &journal.Fault{Code: "c", Message: "m", File: "f", Line: 1, Field: "x", Hint: "h"}},
@@ -61,7 +61,7 @@ func history() []journal.Event {
 		journal.Resumed{Claims: map[string]string{"a": "c3"}, Recorded: map[string]string{"a": "s1"}},
 		journal.ItemEnded{Item: "a", State: journal.StateParked, Reason: "r", Counted: true,
 			Failure: &journal.Failure{Step: "ship", Command: "git push", Exit: pointer(1), Tail: "t"}},
-		journal.Shipped{Repo: "../r", Branch: "aesop/w", Tip: "c", Items: map[string]string{"a": "c"}, DurationMs: 9},
+		journal.Shipped{Repo: "../r", Branch: "aesop/w", Tip: "c", Items: map[string]string{"a": "c"}, Weak: true, DurationMs: 9},
 		journal.Adopted{Item: "a", Commit: "c9", Branch: "aesop/w9", Wave: "w9"},
 		journal.Settled{Items: []string{"a"}, Changed: []string{"a"}, Lost: []string{"a"}},
 		journal.Ended{Outcome: journal.Good},

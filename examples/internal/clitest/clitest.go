@@ -46,10 +46,10 @@ func Run(t *testing.T) {
 }
 
 func repository(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("usage: repository DIR")
+	if neg || len(args) < 1 || len(args) > 2 {
+		ts.Fatalf("usage: repository DIR [REMOTE]")
 	}
-	dir, remote := ts.MkAbs(args[0]), ts.MkAbs("remote.git")
+	dir, remote := ts.MkAbs(args[0]), ts.MkAbs(append(args, "remote.git")[1])
 	identity := []string{"-c", "user.name=Tester", "-c", "user.email=tester@example.com"}
 	for _, git := range [][]string{
 		{"init", "--quiet", "--bare", "--initial-branch=main", remote},
