@@ -31,7 +31,7 @@ func (r *run) adoptIn(t *target) error {
 		}
 	}
 	if t.Weak {
-		_, err := r.adoptShipped(t)
+		_, err := r.adoptShipped(t, refs)
 		return err
 	}
 	_, err = r.adoptFrom(r.stop.ctx, t, refs)

@@ -52,10 +52,14 @@ func (a Archive) Diff(ctx context.Context, wave, item string) (ItemDiff, error) 
 		return d, err
 	}
 	shown := d.Commit
-	if shown == "" {
-		if shown, d.Left, err = a.commitParked(ctx, engine, fold, i, d.Parked); err != nil {
+	if shown != "" { // the base may have moved since
+		parents, err := engine.Parents(ctx, shown)
+		if err != nil {
 			return d, err
 		}
+		d.Base = parents[0]
+	} else if shown, d.Left, err = a.commitParked(ctx, engine, fold, i, d.Parked); err != nil {
+		return d, err
 	}
 	d.Text, err = engine.Diff(ctx, d.Base, shown, maxWholeDiff)
 	return d, err

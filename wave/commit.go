@@ -26,6 +26,9 @@ const (
 func (w *work) commit(ctx context.Context, changes []git.Change) (git.SHA, error) {
 	engine, base := w.target.engine, w.target.Base
 	ref := "refs/aesop/attempts/" + w.id + "/" + itemName(w.item.ID) + "/" + w.attempt
+	if w.journal.Wave().Repositories[w.target.Name].Moves > 0 { // beside the one on the older base
+		ref += "-on-" + git.Short(base)
+	}
 	description := git.Commit{Parents: []git.SHA{base}, Changes: changes, Who: w.target.identity(), When: w.journal.Wave().StartedAt, Ref: ref}
 	content := tree.Digest(changes, base)
 	key, err := w.s.signingKey(ctx)

@@ -15,10 +15,13 @@ import (
 func (r *run) integrateAndShip() error { return r.eachRepository(r.shipFrom) }
 
 // shipFrom ships what is verified in one repository. Items that others have shipped meanwhile leave the wave, and the rest is joined
-// anew; each round has fewer items, so it ends.
+// anew; each round has fewer items, so it ends. Where the base branch has gone on, they follow it first.
 func (r *run) shipFrom(t *target) error {
 	for {
-		ready := r.journal.Wave().Select(func(i *journal.ItemState) bool { return i.Repo == t.Name && i.Shippable() })
+		if err := r.follow(t); err != nil {
+			return err
+		}
+		ready := r.shippable(t)
 		if len(ready) == 0 {
 			return nil
 		}

@@ -30,7 +30,7 @@ func NewReport(w *journal.Wave) Report {
 		report.Repositories = append(report.Repositories, repositoryReport(w, repository))
 	}
 	if len(w.Plan.Repositories) == 1 {
-		report.Base = orNull(w.Plan.Repositories[0].Base)
+		report.Base = orNull(w.In()[0].Base)
 	}
 	for _, g := range w.Gates {
 		report.Gates = append(report.Gates, GateReport(g))
@@ -95,6 +95,9 @@ func itemReport(w *journal.Wave, i *journal.ItemState) ItemReport {
 		}
 	}
 	row.addPeople(i)
+	if i.Rebased != nil {
+		row.TestExit, row.TreeSHA = i.Rebased.Test.Exit, &i.Rebased.Tree
+	}
 	if i.BaseTest != nil {
 		result := map[bool]string{true: "passed", false: "failed"}[i.BaseTest.Passed]
 		row.TestOnBase = &result

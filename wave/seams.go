@@ -71,7 +71,7 @@ type Shipper interface {
 	Name() string
 	// Refs are the refs that the destination has now.
 	Refs(ctx context.Context) (map[string]string, error)
-	// Ship moves all refs or none, each only from its old value ("" is absent). The objects are in the git repository objects.
+	// Ship moves all refs or none, each only from its old value and to its new one ("" is absent). The objects are in the git repository objects.
 	// An error says nothing about what the destination holds: the engine asks Refs.
 	Ship(ctx context.Context, objects string, updates []journal.Update) error
 }

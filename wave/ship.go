@@ -27,62 +27,37 @@ func (r *run) ship(t *target, tip git.SHA, items []*journal.ItemState) (again bo
 	if err := r.guard(t); err != nil {
 		return false, err
 	}
+	own := ""
 	if t.Weak {
-		if again, err := r.adoptShipped(t); err != nil || again {
+		if own, again, err = r.lookBeforeBranch(t); err != nil || again {
 			return again, err
 		}
 	}
-	return r.push(t, r.intent(t, tip, items))
-}
-
-// intent is what a push would move.
-func (r *run) intent(t *target, tip git.SHA, items []*journal.ItemState) journal.PushIntent {
-	branch := Branch(r.id)
-	intent := journal.PushIntent{Repo: t.Name, Branch: branch, Tip: tip, Items: itemIDs(items), Weak: t.Weak,
-		Updates: []journal.Update{{Ref: "refs/heads/" + branch, New: tip}}}
-	for _, item := range items {
-		if !t.Weak {
-			intent.Updates = append(intent.Updates, journal.Update{Ref: ItemRef(item.ID), Old: r.oldShipment(item.ID), New: item.Verified})
-		}
-	}
-	return intent
-}
-
-// push moves what the intent says, and finds out what came of it. A remote that takes no refs of items gets the branch alone.
-func (r *run) push(t *target, intent journal.PushIntent) (again bool, err error) {
+	intent := r.intent(t, tip, items, own)
 	if err := r.record(intent); err != nil {
 		return false, err
 	}
 	began := r.s.config.Clock()
 	pushErr := t.shipper.Ship(r.stop.ctx, t.engine.Dir, intent.Updates)
 	fail("push")
-	took := r.s.config.Clock().Sub(began)
-	again, err = r.afterPush(t, intent, pushErr, took)
-	if err != nil || again || !r.refusesItems(t, pushErr) {
-		return again, err
+	again, err = r.afterPush(t, intent, pushErr, r.s.config.Clock().Sub(began))
+	if err == nil && !again && r.refusesItems(t, pushErr) {
+		t.Weak, again = true, true
 	}
-	t.Weak = true
-	if again, err := r.adoptShipped(t); err != nil || again {
-		return again, err
-	}
-	intent.Weak, intent.Updates = true, intent.Updates[:1]
-	return false, r.pushBranch(t, intent)
+	return again, err
 }
 
-// pushBranch pushes the branch that a remote took no refs of items with. Some have taken it then already, whatever was asked of them.
-func (r *run) pushBranch(t *target, intent journal.PushIntent) error {
-	if err := r.record(intent); err != nil {
-		return err
+// intent is what a push would move. own is where the wave's branch is now.
+func (r *run) intent(t *target, tip git.SHA, items []*journal.ItemState, own git.SHA) journal.PushIntent {
+	branch := Branch(r.id)
+	intent := journal.PushIntent{Repo: t.Name, Branch: branch, Tip: tip, Items: itemIDs(items), Weak: t.Weak,
+		Updates: []journal.Update{{Ref: "refs/heads/" + branch, Old: own, New: tip}}}
+	for _, item := range items {
+		if !t.Weak {
+			intent.Updates = append(intent.Updates, journal.Update{Ref: ItemRef(item.ID), Old: r.oldShipment(item.ID), New: item.Verified})
+		}
 	}
-	refs, err := t.shipper.Refs(r.stop.ctx)
-	if err == nil && holds(refs, intent.Updates) {
-		return r.shipped(t, intent, 0)
-	}
-	began := r.s.config.Clock()
-	pushErr := t.shipper.Ship(r.stop.ctx, t.engine.Dir, intent.Updates)
-	fail("push")
-	_, err = r.afterPush(t, intent, pushErr, r.s.config.Clock().Sub(began))
-	return err
+	return intent
 }
 
 // guard stops the wave where the configuration or the hooks of the user's repository changed while agents worked: a push would run

@@ -42,13 +42,27 @@ func (r *run) refusesItems(t *target, pushErr error) bool {
 		slices.ContainsFunc(failed.Rejected, func(ref string) bool { return !strings.HasPrefix(ref, "refs/heads/") })
 }
 
-// adoptShipped takes every open item out of the wave whose work a branch of a newer wave than that of its recorded shipment holds.
-func (r *run) adoptShipped(t *target) (adopted bool, err error) {
-	ctx := r.stop.ctx
-	refs, err := t.shipper.Refs(ctx)
+// lookBeforeBranch finds out, right before a branch is pushed alone, what others have shipped meanwhile, and where the branch is. Some
+// remotes took it when they refused the items' refs, though they were asked for all or nothing: then it is moved, or goes again.
+func (r *run) lookBeforeBranch(t *target) (own git.SHA, again bool, err error) {
+	refs, err := t.shipper.Refs(r.stop.ctx)
 	if err != nil {
-		return false, err
+		return "", false, err
 	}
+	ref, intent := "refs/heads/"+Branch(r.id), r.journal.Wave().Repositories[t.Name].Intent
+	if intent != nil && refs[ref] == intent.Tip {
+		own = intent.Tip
+	}
+	again, err = r.adoptShipped(t, refs)
+	if again && own != "" {
+		err = errors.Join(err, t.shipper.Ship(r.stop.ctx, t.engine.Dir, []journal.Update{{Ref: ref, Old: own}}))
+	}
+	return own, again, err
+}
+
+// adoptShipped takes every open item out of the wave whose work a branch of a newer wave than that of its recorded shipment holds.
+func (r *run) adoptShipped(t *target, refs map[string]string) (adopted bool, err error) {
+	ctx := r.stop.ctx
 	found, err := r.shippedOn(ctx, t, refs)
 	if err != nil {
 		return false, err
@@ -73,7 +87,8 @@ func (r *run) adoptShipped(t *target) (adopted bool, err error) {
 func (r *run) newestShipment(ctx context.Context, t *target, item *journal.ItemState, claims []trailerClaim) (git.SHA, error) {
 	slices.SortFunc(claims, func(a, b trailerClaim) int { return strings.Compare(b.wave, a.wave) })
 	for _, claim := range claims {
-		if recorded := r.item(item.ID).Shipped; recorded != nil && claim.wave <= recorded.Wave {
+		recorded := r.item(item.ID).Shipped
+		if recorded != nil && (claim.wave == recorded.Wave || began(claim.wave) < began(recorded.Wave)) {
 			return "", nil
 		}
 		made, err := r.recognise(ctx, t, item, claim.commit)
@@ -83,6 +98,9 @@ func (r *run) newestShipment(ctx context.Context, t *target, item *journal.ItemS
 	}
 	return "", nil
 }
+
+// began is the second in which a wave began, as its id says it. Two of one second are both taken for the newer: nothing ships twice.
+func began(wave string) string { return wave[:max(0, strings.LastIndex(wave, "-"))] }
 
 // trailerClaim is a commit that says of itself to be an item's work, as anybody's could.
 type trailerClaim struct {

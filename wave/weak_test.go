@@ -91,6 +91,10 @@ func TestWeakFenceHoldsBySignature(t *testing.T) {
 			t.Errorf("%s: %s", id, asJSON(i))
 		}
 	}
+	// The remote took the second wave's branch although it refused the rest; it is not left there as if it were a shipment.
+	if at := w.refs()["refs/heads/aesop/"+second.Wave]; at != "" {
+		t.Errorf("the second wave left its branch at %s", at)
+	}
 	// A reopened item is done anew, though the branch of its first turn is there.
 	w.edit(`"status": "done"`, `"status": "todo"`)
 	w.script(map[string][]attempt{"a": {writes("a.txt", "good again\n")}, "b": {writes("b.txt", "good again\n")}})

@@ -116,7 +116,7 @@ func (r *Remote) list(ctx context.Context, place string) (Refs, error) {
 	return refs, nil
 }
 
-// Update is one ref to push: New to Ref, which must be at Old, or absent where Old is "".
+// Update is one ref to push: New to Ref, which must be at Old, or absent where Old is "". With New "" the ref goes.
 type Update struct {
 	Ref string
 	Old SHA

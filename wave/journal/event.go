@@ -240,6 +240,22 @@ type Judged struct {
 	By     string `json:"by,omitempty"` // the person; "" where it was none
 }
 
+// BaseMoved says that the base branch of a repository has gone on, and that its items follow.
+type BaseMoved struct {
+	Repo string `json:"repo"`
+	From string `json:"from"`
+	Base string `json:"base"`
+}
+
+// Rebased is an item's verified change on a newer base, and the test of that commit. It takes the old one's place if it passed.
+type Rebased struct {
+	Item   string `json:"item"`
+	Of     string `json:"of"` // the commit on the older base
+	Commit string `json:"commit"`
+	Tree   string `json:"tree"`
+	Test   Test   `json:"test"`
+}
+
 // Integrated is the union of what is to ship from a repository.
 type Integrated struct {
 	Repo     string   `json:"repo"`
@@ -275,7 +291,7 @@ type PushIntent struct {
 	Weak    bool     `json:"weak,omitempty"` // without refs of items
 }
 
-// Update moves one ref of the remote from Old, "" where it must be absent, to New.
+// Update moves one ref of the remote from Old, "" where it must be absent, to New, "" to remove it.
 type Update struct {
 	Ref string `json:"ref"`
 	Old string `json:"old"`
@@ -378,6 +394,8 @@ func (Verified) Type() string         { return "verified" }
 func (Asked) Type() string            { return "asked" }
 func (Corrected) Type() string        { return "corrected" }
 func (Judged) Type() string           { return "judged" }
+func (BaseMoved) Type() string        { return "base_moved" }
+func (Rebased) Type() string          { return "rebased" }
 func (Integrated) Type() string       { return "integrated" }
 func (ItemEnded) Type() string        { return "item_ended" }
 func (PushIntent) Type() string       { return "push_intent" }
@@ -397,7 +415,7 @@ func (Ended) Type() string            { return "ended" }
 // is asked twice.
 func Durable(e Event) bool {
 	switch e.(type) {
-	case Planned, AttemptStarted, AttemptEnded, Verified, Asked, Corrected, Judged, PushIntent, Shipped, Adopted, PushFailed, RepositoryFailed, Stopped, Resumed, TakenOver, Ended:
+	case Planned, AttemptStarted, AttemptEnded, Verified, Asked, Corrected, Judged, BaseMoved, Rebased, PushIntent, Shipped, Adopted, PushFailed, RepositoryFailed, Stopped, Resumed, TakenOver, Ended:
 		return true
 	}
 	return false
@@ -429,6 +447,8 @@ func readers() map[string]func([]byte) (Event, error) {
 		Asked{}.Type():            read[Asked],
 		Corrected{}.Type():        read[Corrected],
 		Judged{}.Type():           read[Judged],
+		BaseMoved{}.Type():        read[BaseMoved],
+		Rebased{}.Type():          read[Rebased],
 		Integrated{}.Type():       read[Integrated],
 		ItemEnded{}.Type():        read[ItemEnded],
 		PushIntent{}.Type():       read[PushIntent],

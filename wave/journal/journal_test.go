@@ -52,6 +52,8 @@ func history() []journal.Event {
 		journal.Asked{Item: "a", Commit: "c", Corrections: 1},
 		journal.Corrected{Item: "a", Attempt: "t2", Of: "c", By: "ann", Reason: "typo", Files: []string{"a.txt"}, Commit: "c2", Tree: "t2", Refused: "no", Test: &test},
 		journal.Judged{Item: "a", Seat: journal.SeatReview, OK: true, Reason: "fine", By: "ann"},
+		journal.BaseMoved{Repo: "../r", From: "b0", Base: "b1"},
+		journal.Rebased{Item: "a", Of: "c2", Commit: "c3", Tree: "t3", Test: test},
 		journal.Integrated{Repo: "../r", Tip: "c", Items: []string{"a"}, Verified: true},
 		journal.PushIntent{Repo: "../r", Branch: "aesop/w", Tip: "c", Items: []string{"a"}, Updates: []journal.Update{{Ref: "refs/heads/aesop/w", Old: "o", New: "c"}}, Weak: true},
 		journal.PushFailed{Repo: "../r", Error: "push_refused", Detail: "no"},
@@ -201,18 +203,20 @@ func TestFoldOfTheHistory(t *testing.T) {
 		"claim":        a.Claimed && a.Claim == "c3" && a.Recorded == "s1",
 		"base of item": a.BaseTest != nil,
 		"attempt":      len(a.Attempts) == 1 && a.Last().ID == "t1" && a.Last().StartedAt.Equal(start.Add(6*time.Second)) && a.Last().Ended.Commit == "c",
-		"times":        a.BuildTime == 7*time.Millisecond && a.TestTime == 10*time.Millisecond && a.ShipTime == 9*time.Millisecond,
+		"times":        a.BuildTime == 7*time.Millisecond && a.TestTime == 15*time.Millisecond && a.ShipTime == 9*time.Millisecond,
 		"verified":     a.Last().Test != nil,
 		"asked":        a.Asked != nil && a.Asked.Commit == "c" && a.AskedAt.Equal(start.Add(9*time.Second)),
-		"corrected":    len(a.Corrected) == 1 && a.Corrected[0].By == "ann" && a.Verified == "c2",
+		"corrected":    len(a.Corrected) == 1 && a.Corrected[0].By == "ann",
+		"moved":        r.Base == "b1" && r.Moves == 1 && w.Plan.Repositories[0].Base == "b0",
+		"rebased":      a.Verified == "c3" && a.Rebased.Of == "c2",
 		"judged":       a.Judged[journal.SeatReview].OK,
 		"integrated":   r.Tip == "c" && slices.Equal(r.TipItems, []string{"a"}) && r.Union,
 		"shipped":      r.Shipped != nil && r.Intent == nil && !w.Pushing("a"),
-		"taken over":   w.Stop == nil && r.Failed == nil && w.Driver == "command" && w.Tier == 4 && len(w.Survivors) == 6,
+		"taken over":   w.Stop == nil && r.Failed == nil && w.Driver == "command" && w.Tier == 4 && len(w.Survivors) == 7,
 		"item's end":   a.End != nil && a.End.State == journal.StateParked && !a.Open(),
 		"adopted":      a.Adopted != nil && a.Commit == "c9",
 		"settled":      a.Settled && a.Changed && a.Lost,
-		"end":          w.End != nil && w.EndedAt.Equal(start.Add(23*time.Second)),
+		"end":          w.End != nil && w.EndedAt.Equal(start.Add(25*time.Second)),
 	} {
 		if !ok {
 			t.Errorf("%s is not as its event says", what)
@@ -349,7 +353,7 @@ func TestEventsAboutUnknownItems(t *testing.T) {
 		}
 		refused++
 	}
-	if refused != 19 || len(w.Items) != 0 {
+	if refused != 21 || len(w.Items) != 0 {
 		t.Errorf("%d types are about items; the wave has %v", refused, w.Items)
 	}
 }

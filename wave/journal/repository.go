@@ -8,6 +8,7 @@ import (
 // RepositoryState is one repository of the wave in the fold.
 type RepositoryState struct {
 	Repository
+	Moves     int // how often the base moved
 	Tested    *BaseTested
 	Tip       string // of the newest integration
 	TipItems  []string
@@ -39,6 +40,8 @@ func (w *Wave) applyRepository(event Event) (known bool, err error) {
 	case BaseTested:
 		w.Survivors = append(w.Survivors, e.Test.Survivors...)
 		return true, w.repository(e.Repo, func(r *RepositoryState) { r.Tested = &e })
+	case BaseMoved:
+		return true, w.repository(e.Repo, func(r *RepositoryState) { r.Base, r.Moves = e.Base, r.Moves+1 })
 	case Integrated:
 		return true, w.repository(e.Repo, func(r *RepositoryState) { r.Tip, r.TipItems, r.Union = e.Tip, e.Items, e.Verified })
 	case PushIntent:

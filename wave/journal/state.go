@@ -80,6 +80,7 @@ type ItemState struct {
 	Verified  string            // commit that passed; "" before
 	Asked     *Asked            // the newest question to an approver
 	AskedAt   time.Time
+	Rebased   *Rebased    // the newest that took the commit's place
 	Corrected []Corrected // oldest first, also those that came to nothing
 	End       *ItemEnded
 	Commit    string // on the remote, "" before
@@ -236,6 +237,14 @@ func (w *Wave) applyItem(at time.Time, event Event) error {
 		return w.item(e.Item, func(i *ItemState) { i.Asked, i.AskedAt = &e, at })
 	case Corrected:
 		return w.correct(e)
+	case Rebased:
+		w.Survivors = append(w.Survivors, e.Test.Survivors...)
+		return w.item(e.Item, func(i *ItemState) {
+			i.TestTime += time.Duration(e.Test.DurationMs) * time.Millisecond
+			if e.Test.Passed {
+				i.Verified, i.Rebased = e.Commit, &e
+			}
+		})
 	case Judged:
 		return w.item(e.Item, func(i *ItemState) {
 			if i.Judged == nil {
