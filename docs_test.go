@@ -8,6 +8,7 @@ import (
 
 	"aesop"
 	"aesop/tracker"
+	"aesop/tracker/template"
 	"aesop/wave"
 )
 
@@ -39,6 +40,20 @@ func TestConfigurationPageIsComplete(t *testing.T) {
 	}
 	if wave.DefaultMaxItems != 5 || wave.DefaultParallel != 4 || wave.DefaultMaxAttempts != 3 {
 		t.Error("the defaults changed; so must the page")
+	}
+}
+
+// TestBacklogPageNamesTemplates and their placeholders.
+func TestBacklogPageNamesTemplates(t *testing.T) {
+	page := readFile(t, "docs/BACKLOG.md")
+	words := template.Names()
+	for _, name := range template.Placeholders() {
+		words = append(words, "{"+name+"}")
+	}
+	for _, word := range words {
+		if !strings.Contains(page, "`"+word+"`") {
+			t.Errorf("the page does not name %s", word)
+		}
 	}
 }
 

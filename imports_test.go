@@ -19,7 +19,7 @@ import (
 var layers = [][]string{
 	{"internal/document", "internal/filelock", "internal/model", "cost", "statestore/internal/backend"},
 	{"tracker", "driver/process"},
-	{"tracker/trackertest", "statestore"},
+	{"tracker/trackertest", "tracker/template", "statestore"},
 	{"statestore/sqlite", "statestore/storetest", "statestore/job"},
 	{"driver", "internal/git"},
 	{"internal/agentproc", "internal/tree", "internal/testrun"},

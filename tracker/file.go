@@ -80,12 +80,7 @@ func (f *File) Backlog(ctx context.Context) (Backlog, error) {
 	if err != nil {
 		return Backlog{}, err
 	}
-	sum := sha256.Sum256(s.data)
-	b := Backlog{Items: make([]Item, len(s.items)), Source: f.name, Revision: hex.EncodeToString(sum[:])}
-	for i, item := range s.items {
-		b.Items[i] = item.clone()
-	}
-	return b, nil
+	return s.backlog(f.name), nil
 }
 
 // clone shares nothing with i.

@@ -13,7 +13,7 @@ const description = `Read a backlog, and change it safely beside people, editors
 
 	A worker:  tracker list; tracker claim ITEM --owner NAME
 	           then renew, and in the end complete, release or block
-	A person:  tracker add; tracker show ITEM
+	A person:  tracker template instantiate PRESET; tracker add; tracker show ITEM
 	           tracker block ITEM REASON; tracker retry ITEM`
 
 type grammar struct {
@@ -26,6 +26,7 @@ type grammar struct {
 	Complete completeCommand `cmd:"" help:"End a claim as done, once the remote holds the commit."`
 	Retry    retryCommand    `cmd:"" help:"Open an item again that nobody holds, and forget its attempts."`
 	Block    blockCommand    `cmd:"" help:"Block an item that nobody holds, or one's own with its token."`
+	Template templateCommand `cmd:"" help:"Make a first backlog from a template."`
 }
 
 func run() int { return cli.Main("tracker", description, &grammar{}, os.Args[1:]) }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"aesop/examples/internal/cli"
@@ -41,7 +40,7 @@ func (cmd initCommand) Run(c *cli.Context) error {
 		path string
 		data []byte
 	}{{config, initConfig}, {place.Backlog, initBacklog}} {
-		err := create(file.path, file.data)
+		err := cli.Create(file.path, file.data)
 		switch {
 		case errors.Is(err, fs.ErrExist):
 			document.Kept = append(document.Kept, file.path)
@@ -62,16 +61,4 @@ func (cmd initCommand) Run(c *cli.Context) error {
 		fmt.Fprintln(w, "      then wave plan --driver command --agent-cmd 'my-agent'. Formats: docs/BACKLOG.md and docs/CONFIG.md of aesop")
 	})
 	return nil
-}
-
-// create writes a file that does not exist.
-func create(path string, data []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if err != nil {
-		return err
-	}
-	if _, err := f.Write(data); err != nil {
-		return errors.Join(err, f.Close(), os.Remove(path))
-	}
-	return f.Close()
 }

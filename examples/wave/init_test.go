@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"aesop"
+	"aesop/examples/internal/cli"
 )
 
 // TestEveryLineOfTheTemplateMayBeUncommented: whoever takes the slashes away from keys has a configuration.
@@ -17,7 +18,7 @@ func TestEveryLineOfTheTemplateMayBeUncommented(t *testing.T) {
 	}
 	for _, text := range []string{string(initConfig), all} {
 		file := filepath.Join(t.TempDir(), "aesop.json")
-		if err := create(file, []byte(text)); err != nil {
+		if err := cli.Create(file, []byte(text)); err != nil {
 			t.Fatal(err)
 		}
 		if _, _, err := aesop.LoadSettings(aesop.Sources{File: file, Need: true}); err != nil {
