@@ -1,0 +1,3 @@
+package testcount
+
+const openFlags = 0
