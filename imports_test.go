@@ -17,7 +17,7 @@ import (
 // layers are the packages from the lowest up; those of one row do not import each other. A package imports only what stands above
 // its row here.
 var layers = [][]string{
-	{"internal/document", "internal/filelock", "internal/model", "cost", "statestore/internal/backend"},
+	{"internal/document", "internal/filelock", "internal/model", "internal/testcount", "cost", "statestore/internal/backend"},
 	{"tracker", "driver/process"},
 	{"tracker/trackertest", "tracker/template", "statestore"},
 	{"statestore/sqlite", "statestore/storetest", "statestore/job"},

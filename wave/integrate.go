@@ -180,11 +180,17 @@ func (r *run) testUnion(ctx context.Context, t *target, u union) (bad *failedChe
 }
 
 func (r *run) runCheck(ctx context.Context, t *target, tip git.SHA, c check) (journal.Test, error) {
-	seed := r.baseCache(t)
-	if c.item != "" {
-		seed = r.cacheOf(c.item)
+	seed, wave := r.baseCache(t), r.journal.Wave()
+	var base *journal.Test
+	if tested := wave.Repositories[t.Name].Tested; c.item == "" && tested != nil {
+		base = &tested.Test
 	}
-	return r.test(ctx, testRun{target: t, name: "union-" + itemName(t.Name), commit: tip, argv: c.argv, text: c.text, workDir: c.workDir, seed: seed})
+	if c.item != "" {
+		seed, base = r.cacheOf(c.item), wave.Items[c.item].BaseTest
+	}
+	test, err := r.test(ctx, testRun{target: t, name: "union-" + itemName(t.Name), commit: tip, argv: c.argv, text: c.text, workDir: c.workDir, seed: seed})
+	needTestsOf(base, &test) // a repository without tests can be whole; one that loses tests is not
+	return test, err
 }
 
 // offender finds the item with which the failed command first fails, by halving the list: the shortest red beginning ends with it.

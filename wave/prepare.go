@@ -96,7 +96,7 @@ func (r *run) prepare(ctx context.Context, t *target, dir string, env []string, 
 	for n, line := range t.Prepare {
 		command := tracker.Command{Shell: line}
 		fmt.Fprintf(log, "--- prepare: %s\n", line)
-		test, err := r.command(ctx, testrun.Spec{Argv: command.Words(), Dir: dir, Env: env, Mark: fmt.Sprintf("%s-prepare-%d", mark, n), Log: log})
+		test, _, err := r.command(ctx, testrun.Spec{Argv: command.Words(), Dir: dir, Env: env, Mark: fmt.Sprintf("%s-prepare-%d", mark, n), Log: log})
 		if err != nil {
 			return nil, err
 		}

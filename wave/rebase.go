@@ -108,6 +108,8 @@ func (r *run) rebase(t *target, item *journal.ItemState) error {
 	if err != nil {
 		return err
 	}
+	needTests(&event.Test)
+	needTestsOf(item.BaseTest, &event.Test)
 	if err := r.record(event); err != nil || event.Test.Passed {
 		return err
 	}

@@ -48,8 +48,9 @@ type ItemReport struct {
 	Proof       *string            `json:"proof"` // exit_only, counter_proved
 	TestCmd     string             `json:"testCmd"`
 	TestExit    *int               `json:"testExit"`
-	TestOnBase  *string            `json:"testOnBase"` // passed or failed before any change; null where it was not run
-	TestsRun    *int               `json:"testsRun"`
+	TestOnBase  *string            `json:"testOnBase"`  // passed or failed before any change; null where it was not run
+	TestsRun    *int               `json:"testsRun"`    // executed by the newest test of a commit
+	TestsOnBase *int               `json:"testsOnBase"` // executed before any change
 	TreeSHA     *string            `json:"treeSha"`
 	Attempts    []AttemptReport    `json:"attempts"`
 	Usage       cost.Usage         `json:"usage"`

@@ -91,7 +91,7 @@ func itemReport(w *journal.Wave, i *journal.ItemState) ItemReport {
 		row.Attempts = append(row.Attempts, attemptReport(a))
 		row.Backend, row.Tier, row.Model = a.Driver, a.Tier, orNull(a.Model)
 		if a.Ended != nil && a.Test != nil {
-			row.TestExit, row.TreeSHA = a.Test.Exit, orNull(a.Ended.Tree)
+			row.TestExit, row.TestsRun, row.TreeSHA = a.Test.Exit, a.Test.Tests, orNull(a.Ended.Tree)
 		}
 	}
 	row.addPeople(i)
@@ -100,10 +100,10 @@ func itemReport(w *journal.Wave, i *journal.ItemState) ItemReport {
 	}
 	if i.BaseTest != nil {
 		result := map[bool]string{true: "passed", false: "failed"}[i.BaseTest.Passed]
-		row.TestOnBase = &result
+		row.TestOnBase, row.TestsOnBase = &result, i.BaseTest.Tests
 	}
 	if i.Verified != "" && i.Adopted == nil {
-		proof := "exit_only"
+		proof := proof(i.Last().Test, i.BaseTest)
 		row.Verified, row.Proof = true, &proof
 	}
 	if i.Commit != "" {

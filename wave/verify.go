@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"aesop/internal/git"
+	"aesop/internal/testcount"
 	"aesop/internal/testrun"
 	"aesop/internal/tree"
 	"aesop/wave/journal"
@@ -23,6 +24,8 @@ func (r *run) verify(ctx context.Context, item *journal.ItemState) error {
 	if err != nil {
 		return err
 	}
+	needTests(&test)
+	needTestsOf(item.BaseTest, &test)
 	event := journal.Verified{Item: item.ID, Attempt: attempt.ID, Commit: attempt.Ended.Commit, Test: test}
 	if test.Passed {
 		return r.record(event) // the job ends when the commit has shipped
@@ -122,12 +125,17 @@ func (r *run) test(ctx context.Context, t testRun) (journal.Test, error) {
 	if unready != nil {
 		return *unready, nil
 	}
-	test, err := r.command(ctx, testrun.Spec{Argv: t.argv, Dir: filepath.Join(dir, filepath.FromSlash(t.workDir)), Env: env, Mark: mark, Log: log})
+	test, counted, err := r.command(ctx, testrun.Spec{Argv: t.argv, Dir: filepath.Join(dir, filepath.FromSlash(t.workDir)), Env: env, Mark: mark, Log: log})
 	if err != nil {
 		return journal.Test{}, err
 	}
+	entries, err := t.target.engine.List(ctx, t.commit)
+	if err != nil {
+		return journal.Test{}, err
+	}
+	countTests(ctx, &test, counted, dir, entries)
 	log.section("%s", testEnd(test))
-	if err := r.unchanged(ctx, &test, t, dir); err != nil {
+	if err := unchanged(ctx, &test, dir, entries); err != nil {
 		return journal.Test{}, err
 	}
 	if t.keep != "" {
@@ -142,20 +150,20 @@ func (r *run) test(ctx context.Context, t testRun) (journal.Test, error) {
 }
 
 // command runs a command of people's. The error is the engine's, or that ctx ended.
-func (r *run) command(ctx context.Context, spec testrun.Spec) (journal.Test, error) {
+func (r *run) command(ctx context.Context, spec testrun.Spec) (journal.Test, testcount.Count, error) {
 	spec.Timeout = r.s.config.TestTimeout
 	outcome, err := testrun.Run(ctx, spec)
 	if missing, ok := errors.AsType[*testrun.DirectoryError](err); ok {
-		return journal.Test{Reason: missing.Error()}, nil
+		return journal.Test{Reason: missing.Error()}, testcount.Count{}, nil
 	}
 	if start, ok := errors.AsType[*testrun.StartError](err); ok {
-		return journal.Test{Reason: start.Error()}, nil
+		return journal.Test{Reason: start.Error()}, testcount.Count{}, nil
 	}
 	if err != nil {
-		return journal.Test{}, err
+		return journal.Test{}, testcount.Count{}, err
 	}
 	return journal.Test{Passed: outcome.Passed(), Exit: outcome.Exit, TimedOut: outcome.TimedOut, Stdout: r.s.redact(outcome.Stdout),
-		Stderr: r.s.redact(outcome.Stderr), Reason: unended(outcome), DurationMs: outcome.Duration.Milliseconds(), Confinement: outcome.Confinement, Survivors: outcome.Survivors}, nil
+		Stderr: r.s.redact(outcome.Stderr), Reason: unended(outcome), DurationMs: outcome.Duration.Milliseconds(), Confinement: outcome.Confinement, Survivors: outcome.Survivors}, outcome.Counted, nil
 }
 
 // testEnd says how a test went, for its log.
@@ -163,6 +171,9 @@ func testEnd(t journal.Test) string {
 	took := (time.Duration(t.DurationMs) * time.Millisecond).Round(time.Millisecond)
 	if t.Exit == nil {
 		return fmt.Sprintf("%s, after %s", t.Reason, took)
+	}
+	if t.Tests != nil {
+		return fmt.Sprintf("exit %d after %s, %d tests executed (%s)", *t.Exit, took, *t.Tests, t.Runner)
 	}
 	return fmt.Sprintf("exit %d after %s", *t.Exit, took)
 }
@@ -179,13 +190,9 @@ func unended(o testrun.Outcome) string {
 }
 
 // unchanged fails a test that rewrote the files it was to test: what passed then is not the commit.
-func (r *run) unchanged(ctx context.Context, test *journal.Test, t testRun, dir string) error {
+func unchanged(ctx context.Context, test *journal.Test, dir string, entries []git.Entry) error {
 	if !test.Passed {
 		return nil
-	}
-	entries, err := t.target.engine.List(ctx, t.commit)
-	if err != nil {
-		return err
 	}
 	modified, err := tree.Modified(ctx, dir, entries)
 	if err != nil {

@@ -11,7 +11,7 @@ const maxLogged = 8 << 20
 
 // head passes on the beginning of what is written to it and counts the rest. It can be written to by several goroutines.
 type head struct {
-	to   io.Writer
+	to   io.Writer // nil: nobody
 	mu   sync.Mutex
 	seen int64
 }
@@ -19,6 +19,9 @@ type head struct {
 func (h *head) Write(p []byte) (int, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if h.to == nil {
+		return len(p), nil
+	}
 	room := max(0, maxLogged-h.seen)
 	h.seen += int64(len(p))
 	if n, err := h.to.Write(p[:min(room, int64(len(p)))]); err != nil {
@@ -34,4 +37,15 @@ func (h *head) end() {
 	if cut := h.seen - maxLogged; cut > 0 {
 		fmt.Fprintf(h.to, "\n[%d more bytes of output were cut]\n", cut)
 	}
+}
+
+// tee counts all output and logs it; a log that can no longer be written does not end the counting.
+type tee struct {
+	count io.Writer // never fails
+	log   io.Writer
+}
+
+func (t tee) Write(p []byte) (int, error) {
+	_, _ = t.log.Write(p)
+	return t.count.Write(p)
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"aesop/driver/process"
+	"aesop/internal/testcount"
 )
 
 // Spec is one run.
@@ -32,6 +33,7 @@ type Outcome struct {
 	Stdout      string // tails
 	Stderr      string
 	Duration    time.Duration
+	Counted     testcount.Count // executed tests, of the whole output
 	Confinement string
 	Survivors   []string // processes that the kill at the end did not end
 }
@@ -59,17 +61,15 @@ func Run(ctx context.Context, s Spec) (Outcome, error) {
 		return Outcome{}, &DirectoryError{Dir: s.Dir, Err: err}
 	}
 	command := process.Command{Argv: s.Argv, Dir: s.Dir, Env: s.Env, Mark: s.Mark, Exclusive: true, Timeout: s.Timeout, Tail: tailBytes}
-	log := &head{to: s.Log}
-	if s.Log != nil {
-		command.Stdout, command.Stderr = log, log
-	}
+	log, counter := &head{to: s.Log}, &testcount.Counter{}
+	command.Stdout, command.Stderr = tee{counter.Stdout(), log}, tee{counter.Stderr(), log}
 	result, err := process.Run(ctx, command)
 	log.end()
 	if err != nil {
 		return Outcome{}, &StartError{Err: err}
 	}
 	outcome := Outcome{TimedOut: result.Reason == process.TimedOut, Stdout: string(result.Stdout.Text), Stderr: string(result.Stderr.Text),
-		Signal: result.Signal, Duration: result.Duration, Confinement: result.Confinement, Survivors: process.Names(result.Survivors)}
+		Signal: result.Signal, Duration: result.Duration, Counted: counter.Count(), Confinement: result.Confinement, Survivors: process.Names(result.Survivors)}
 	if result.Reason == process.Cancelled {
 		return outcome, context.Cause(ctx)
 	}

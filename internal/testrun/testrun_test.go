@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -19,6 +20,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"aesop/internal/testcount"
 	"aesop/internal/testrun"
 )
 
@@ -182,3 +184,20 @@ func TestProgramThatCannotBeStarted(t *testing.T) {
 		t.Errorf("error is %v", err)
 	}
 }
+
+// TestCountsAllOutput: also what is beyond the tails and the log, and also where the log fails.
+func TestCountsAllOutput(t *testing.T) {
+	for name, log := range map[string]io.Writer{"no log": nil, "log": io.Discard, "broken log": broken{}} {
+		s := shell(t, `echo 2 passed in 0.01s; echo 1 passed in 0.01s >&2; head -c 10000000 /dev/zero; echo; echo 3 passed in 0.02s`)
+		s.Log = log
+		outcome := run(t, s)
+		if want := (testcount.Count{Known: true, Tests: 6, Runner: "pytest"}); outcome.Counted != want {
+			t.Errorf("%s: %+v", name, outcome.Counted)
+		}
+	}
+}
+
+// broken is a log that cannot be written.
+type broken struct{}
+
+func (broken) Write([]byte) (int, error) { return 0, errors.New("no space") }

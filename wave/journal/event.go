@@ -120,6 +120,8 @@ type Test struct {
 	DurationMs  int64  `json:"durationMs"`
 	Confinement string `json:"confinement"`
 	Reason      string `json:"reason,omitempty"` // why it counts as failed, where exit code and output do not say it
+	Tests       *int   `json:"tests,omitempty"`  // that were executed; nil: not known
+	Runner      string `json:"runner,omitempty"` // that was seen in the output, or ""
 
 	Survivors []string `json:"survivors,omitempty"` // processes that a kill did not end
 }
