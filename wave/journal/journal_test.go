@@ -36,7 +36,7 @@ func planned() journal.Planned {
 
 // history has every type of event once, each with every field filled, in an order that can be.
 func history() []journal.Event {
-	test := journal.Test{Passed: true, Exit: pointer(0), TimedOut: true, Stdout: "out", Stderr: "err", DurationMs: 5, Confinement: "none", Reason: "so", Survivors: []string{"sleep (process 3)"}}
+	test := journal.Test{Passed: true, Exit: pointer(0), TimedOut: true, Stdout: "out", Stderr: "err", DurationMs: 5, Confinement: "none", Reason: "so", Tests: pointer(4), Runner: "go", Survivors: []string{"sleep (process 3)"}}
 	usage := cost.Usage{Model: "m", Input: 1, CacheRead: 2, CacheWrite5m: 3, CacheWrite1h: 4, Output: 5, Reasoning: 6, Metered: true}
 	return []journal.Event{
 		planned(),
