@@ -93,10 +93,11 @@ func (c Config) scheduler(p Place, backlog Tracker, store statestore.Store, agen
 	if s.Supervise && c.Approver == nil {
 		c.Approver = wave.Desk{Store: store}.Approver()
 	}
+	needs := s.Policy.For(agent.Info().EffectiveTier())
 	return wave.Config{Repo: p.Repo, State: p.State, Tracker: backlog, Store: store, Driver: agent,
 		Repository: s.repository(), Repositories: c.repositorySettings(p), Model: s.Model, AllowRedBase: s.AllowRedBase,
 		ProtectedBranches: s.ProtectedBranches, PassEnv: s.PassEnv, MaxItems: s.MaxItems, Parallel: s.Parallel, MaxAttempts: s.MaxAttempts,
-		AgentTimeout: s.AgentTimeout, IdleTimeout: s.IdleTimeout, TestTimeout: s.TestTimeout, Lease: s.Lease,
+		Policy: &needs, AgentTimeout: s.AgentTimeout, IdleTimeout: s.IdleTimeout, TestTimeout: s.TestTimeout, Lease: s.Lease,
 		Gates: c.Gates, Reviewer: c.Reviewer, Approver: c.Approver, Prompts: c.Prompts, Observers: c.Observers, Redactor: c.Redactor, Logger: c.Logger}
 }
 

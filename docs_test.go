@@ -1,7 +1,9 @@
 package aesop_test
 
 import (
+	"fmt"
 	"os"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -10,6 +12,7 @@ import (
 	"aesop/tracker"
 	"aesop/tracker/template"
 	"aesop/wave"
+	"aesop/wave/policy"
 )
 
 // TestConfigurationPageIsComplete: the page has every key with its default, and no other.
@@ -40,6 +43,24 @@ func TestConfigurationPageIsComplete(t *testing.T) {
 	}
 	if wave.DefaultMaxItems != 5 || wave.DefaultParallel != 4 || wave.DefaultMaxAttempts != 3 {
 		t.Error("the defaults changed; so must the page")
+	}
+}
+
+// TestConfigurationPageHasThePolicy: its keys, and the table by tier.
+func TestConfigurationPageHasThePolicy(t *testing.T) {
+	page := readFile(t, "docs/CONFIG.md")
+	keys := reflect.TypeFor[policy.Override]()
+	for i := range keys.NumField() {
+		name, _, _ := strings.Cut(keys.Field(i).Tag.Get("json"), ",")
+		if !strings.Contains(page, "- `policy."+name+"`: ") {
+			t.Errorf("the page does not name policy.%s", name)
+		}
+	}
+	for tier := 1; tier <= policy.LeastTrusted; tier++ {
+		p := policy.For(tier)
+		if row := fmt.Sprintf("| %d | %v | %d | %v |", tier, p.SpotCheck, p.Repairs, p.Review); !strings.Contains(page, row) {
+			t.Errorf("the page lacks %q", row)
+		}
 	}
 }
 

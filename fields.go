@@ -2,6 +2,7 @@ package aesop
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 	"aesop/internal/document"
 	"aesop/tracker"
 	"aesop/wave"
+	"aesop/wave/policy"
 )
 
 // field is one key of the configuration: how it is read from the file, from a flag or variable, and shown.
@@ -48,7 +50,7 @@ func fields() []field {
 		list("protectedBranches", func(s *Settings) *[]string { return &s.ProtectedBranches }),
 		truth("supervise", func(s *Settings) *bool { return &s.Supervise }),
 		object("limits", func(s *Settings) *Object { return &s.Limits }),
-		object("policy", func(s *Settings) *Object { return &s.Policy }),
+		policyField("policy", func(s *Settings) *policy.Override { return &s.Policy }),
 	}
 }
 
@@ -232,6 +234,26 @@ func object(name string, at func(*Settings) *Object) field {
 			return nil
 		}
 		return json.RawMessage(v)
+	})
+}
+
+// policyField is an object in the file, and one in JSON as a variable or flag.
+func policyField(name string, at func(*Settings) *policy.Override) field {
+	return newField(name, at, policy.Read, func(t string) (policy.Override, error) {
+		doc, err := document.Parse("", []byte(t))
+		if err != nil {
+			return policy.Override{}, fmt.Errorf("must be a JSON object: %w", err)
+		}
+		o, err := policy.Read(doc.Root())
+		if e, ok := errors.AsType[*document.Error](err); ok {
+			err = errors.New(strings.TrimSpace(e.Field + " " + e.Message + " " + e.Hint))
+		}
+		return o, err
+	}, func(v policy.Override) any {
+		if !v.Set() {
+			return nil
+		}
+		return v
 	})
 }
 

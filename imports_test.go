@@ -18,7 +18,7 @@ import (
 // its row here.
 var layers = [][]string{
 	{"internal/document", "internal/filelock", "internal/model", "internal/testcount", "cost", "statestore/internal/backend"},
-	{"tracker", "driver/process"},
+	{"tracker", "driver/process", "wave/policy"},
 	{"tracker/trackertest", "tracker/template", "statestore"},
 	{"statestore/sqlite", "statestore/storetest", "statestore/job"},
 	{"driver", "internal/git"},

@@ -12,6 +12,7 @@ import (
 	"aesop/internal/document"
 	"aesop/tracker"
 	"aesop/wave"
+	"aesop/wave/policy"
 )
 
 // Settings are the keys of aesop.json. A zero value means the default.
@@ -40,7 +41,7 @@ type Settings struct {
 	ProtectedBranches []string
 	Supervise         bool
 	Limits            Object
-	Policy            Object
+	Policy            policy.Override
 }
 
 // Object is a part of the configuration that a later package reads.
@@ -180,6 +181,9 @@ func (s *Settings) resolve(file string, source map[string]string) error {
 			*path = filepath.Join(filepath.Dir(file), *path)
 		}
 	}
+	if seat := s.Policy.Reviewer; source["policy"] == "file" && seat != nil && seat.Script != "" && !filepath.IsAbs(seat.Script) {
+		seat.Script = filepath.Join(filepath.Dir(file), seat.Script)
+	}
 	return nil
 }
 
@@ -190,7 +194,7 @@ func (s Settings) supported() error {
 		name string
 	}{
 		{s.Store != "", "store"},
-		{s.Limits != "", "limits"}, {s.Policy != "", "policy"},
+		{s.Limits != "", "limits"}, {s.Policy.Reviewer != nil, "policy.reviewer"},
 	} {
 		if k.set {
 			return &wave.SetupError{Code: "unsupported_setting", Message: fmt.Sprintf("%s is set, and this version has no such thing yet", k.name),

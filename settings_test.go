@@ -15,6 +15,7 @@ import (
 	"aesop"
 	"aesop/tracker"
 	"aesop/wave"
+	"aesop/wave/policy"
 )
 
 // key is one key of aesop.json with a value of its own for each source.
@@ -59,7 +60,7 @@ func keys() []key {
 		listKey("protectedBranches", "AESOP_PROTECTED_BRANCHES", func(s aesop.Settings) any { return s.ProtectedBranches }),
 		truthKey("supervise", "AESOP_SUPERVISE", func(s aesop.Settings) any { return s.Supervise }),
 		objectKey("limits", "AESOP_LIMITS", func(s aesop.Settings) any { return s.Limits }),
-		objectKey("policy", "AESOP_POLICY", func(s aesop.Settings) any { return s.Policy }),
+		policyKey(),
 	}
 }
 
@@ -89,6 +90,12 @@ func truthKey(name, variable string, get func(aesop.Settings) any) key {
 func objectKey(name, variable string, get func(aesop.Settings) any) key {
 	return key{name, variable, `{"a": 1}`, `{"b": 2}`, `{"c": 3}`, get, aesop.Object(`{"a":1}`), aesop.Object(`{"b": 2}`), aesop.Object(`{"c": 3}`),
 		aesop.Object(""), "null", "[]", "is an array, must be an object", "[]"}
+}
+
+func policyKey() key {
+	want := func(repairs int) policy.Override { return policy.Override{Repairs: &repairs} }
+	return key{"policy", "AESOP_POLICY", `{"repairs": 1}`, `{"repairs": 2}`, `{"repairs": 3}`, func(s aesop.Settings) any { return s.Policy },
+		want(1), want(2), want(3), policy.Override{}, "null", "[]", "is an array, must be an object", `{"repairs": -1}`}
 }
 
 // sources are those of a test: the text of the file ("": none), variables and flags.
@@ -345,7 +352,7 @@ func TestPathsOfTheFileAreRelativeToIt(t *testing.T) {
 }
 
 func TestSettingsThatAreNotCarriedOutAreRefused(t *testing.T) {
-	for _, name := range []string{"store", "limits", "policy"} {
+	for _, name := range []string{"store", "limits"} {
 		var k key
 		for _, k = range keys() {
 			if k.name == name {

@@ -15,6 +15,7 @@ import (
 	"aesop/statestore"
 	"aesop/tracker"
 	"aesop/wave/journal"
+	"aesop/wave/policy"
 )
 
 // Repository is what may differ between the repositories of a wave.
@@ -61,6 +62,8 @@ type Config struct {
 	TestTimeout  time.Duration // of one test command; 0: 10m
 	Lease        time.Duration // of claims; 0: 15m
 
+	Policy *policy.Policy // how much proof work needs; nil: by the driver's tier
+
 	Gates     []Gate // asked beside HALT
 	Reviewer  Reviewer
 	Approver  Approver
@@ -101,6 +104,11 @@ func (c *Config) complete() error {
 	for _, pattern := range c.ProtectedBranches {
 		if !doublestar.ValidatePattern(pattern) {
 			return fmt.Errorf("wave: ProtectedBranches: %q is no pattern", pattern)
+		}
+	}
+	if c.Policy != nil {
+		if err := c.Policy.Check(); err != nil {
+			return fmt.Errorf("wave: Policy: %w", err)
 		}
 	}
 	setDefault(&c.MaxItems, DefaultMaxItems)

@@ -35,6 +35,8 @@ func (r *run) correct(ctx context.Context, item *journal.ItemState, j Judgement)
 	if err != nil {
 		return err
 	}
+	needTests(&test)
+	needTestsOf(item.BaseTest, &test)
 	event.Test = &test
 	return r.record(event)
 }

@@ -37,7 +37,7 @@ func (h *haltAt) Observe(_ *journal.Wave, e journal.Event) {
 func TestHaltAtEveryEventStopsBeforeTheNextEffect(t *testing.T) {
 	// After these the wave's effects are over: what is left is bookkeeping.
 	over := []string{"shipped", "settled", "ended"}
-	for _, event := range []string{"planned", "base_tested", "claimed", "item_base_tested", "attempt_started", "attempt_ended", "verified", "item_ended", "integrated",
+	for _, event := range []string{"planned", "base_tested", "claimed", "item_base_tested", "attempt_started", "attempt_ended", "verified", "spot_checked", "item_ended", "integrated",
 		"push_intent", "shipped", "settled", "ended"} {
 		t.Run(event, func(t *testing.T) {
 			t.Parallel()

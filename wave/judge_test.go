@@ -8,6 +8,7 @@ import (
 
 	"aesop/wave"
 	"aesop/wave/journal"
+	"aesop/wave/policy"
 )
 
 // panel is a Reviewer and an Approver that is a function; it keeps the ids that it was asked about.
@@ -52,7 +53,7 @@ func TestApproverIsAskedAboutAllAtOnce(t *testing.T) {
 		both.Wait() // neither answers before both are asked
 		return wave.Judgement{OK: true}, nil
 	}}
-	report := w.run(func(c *wave.Config) { c.Parallel, c.Reviewer, c.Approver = 1, reviewer, approver })
+	report := w.run(asks(policy.Policy{Review: 1}), func(c *wave.Config) { c.Parallel, c.Reviewer, c.Approver = 1, reviewer, approver })
 	wantOutcome(t, report, journal.Partial)
 	wantState(t, report, "b", journal.StateReviewRejected)
 	if got := approver.ids(); !slices.Equal(got, []string{"a", "c"}) {

@@ -6,6 +6,7 @@ import (
 
 	"aesop/tracker"
 	"aesop/wave/journal"
+	"aesop/wave/policy"
 )
 
 // Plan is what a wave would do now. Making it changes nothing but the engine's own repositories.
@@ -152,7 +153,8 @@ func (s *Scheduler) model(item tracker.Item) string {
 // planned is the event that begins a wave.
 func (s *Scheduler) planned(chosen choice, claims map[string]string) journal.Planned {
 	info := s.config.Driver.Info()
-	plan := journal.Planned{Driver: info.Name, Tier: info.EffectiveTier(), Repairs: repairRounds(info.EffectiveTier()),
+	needs := s.policy()
+	plan := journal.Planned{Driver: info.Name, Tier: info.EffectiveTier(), Repairs: needs.Repairs, SpotCheck: needs.SpotCheck, ReviewShare: needs.Review,
 		Prompt: s.config.Prompts.Version(), RedBase: s.config.AllowRedBase, Review: s.config.Reviewer != nil, Approve: s.config.Approver != nil,
 		Repositories: chosen.targets.planned(chosen.places), Skipped: skipped(chosen.Skipped)}
 	for _, item := range chosen.Items {
@@ -162,9 +164,12 @@ func (s *Scheduler) planned(chosen choice, claims map[string]string) journal.Pla
 	return plan
 }
 
-// repairRounds is how often a failed commit goes back to a driver of a tier.
-func repairRounds(tier int) int {
-	return [...]int{1, 2, 2, 3}[tier-1]
+// policy is the configured policy, or that of the driver's tier.
+func (s *Scheduler) policy() policy.Policy {
+	if s.config.Policy != nil {
+		return *s.config.Policy
+	}
+	return policy.For(s.config.Driver.Info().EffectiveTier())
 }
 
 // newWaveID names a wave that starts now.

@@ -18,6 +18,7 @@ import (
 	"aesop/tracker"
 	"aesop/wave"
 	"aesop/wave/journal"
+	"aesop/wave/policy"
 )
 
 // word is what the played redactor takes out. Test commands write it with quotes inside, so that they do not contain it.
@@ -98,7 +99,7 @@ func TestNothingLeavesUnredacted(t *testing.T) {
 		wantNoWord(t, "the observed state", w)
 	}}
 	shelf := &shelf{refs: map[string]string{}, keep: true, err: errors.New("refused: " + word)}
-	report := w.run(with(played), func(c *wave.Config) {
+	report := w.run(with(played), asks(policy.Policy{SpotCheck: 1, Repairs: 3, Review: 1}), func(c *wave.Config) {
 		c.Redactor, c.Observers, c.Shipper, c.Prompts = eraser{}, []wave.Observer{watch}, shelf.of, secretive{}
 		c.Reviewer = reviewer(func(change wave.Change) wave.Judgement {
 			return wave.Judgement{OK: change.Item.ID == "refused", Reason: "I read " + word}

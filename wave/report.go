@@ -25,6 +25,7 @@ type Report struct {
 	Skipped       []journal.Skipped  `json:"skipped"`
 	Repositories  []RepositoryReport `json:"repositories"`
 	Gates         []GateReport       `json:"gates"`
+	Policy        *PolicyReport      `json:"policy"` // null where nothing was planned
 	Steps         StepsReport        `json:"steps"`
 	Confinement   string             `json:"confinement"`
 	Survivors     []string           `json:"survivors"` // processes that a kill did not end
@@ -50,6 +51,7 @@ type ItemReport struct {
 	TestExit    *int               `json:"testExit"`
 	TestOnBase  *string            `json:"testOnBase"`  // passed or failed before any change; null where it was not run
 	TestsRun    *int               `json:"testsRun"`    // executed by the newest test of a commit
+	SpotCheck   *string            `json:"spotCheck"`   // passed or failed, the second time; null where it was not chosen for one
 	TestsOnBase *int               `json:"testsOnBase"` // executed before any change
 	TreeSHA     *string            `json:"treeSha"`
 	Attempts    []AttemptReport    `json:"attempts"`
@@ -132,13 +134,21 @@ type GateReport struct {
 	Reason  string `json:"reason"`
 }
 
+// PolicyReport is how much proof the wave asked for.
+type PolicyReport struct {
+	SpotCheck float64 `json:"spotCheck"` // share of the verified items that is verified once more
+	Repairs   int     `json:"repairs"`   // rounds after the first dispatch
+	Review    float64 `json:"review"`    // share of the verified items that is reviewed, where there is a reviewer
+}
+
 // StepsReport says of each step: done, partial or not_configured.
 type StepsReport struct {
-	Verify  string `json:"verify"`
-	Review  string `json:"review"`
-	Approve string `json:"approve"`
-	Scan    string `json:"scan"`
-	Budget  string `json:"budget"`
+	Verify    string `json:"verify"`
+	SpotCheck string `json:"spotCheck"`
+	Review    string `json:"review"`
+	Approve   string `json:"approve"`
+	Scan      string `json:"scan"`
+	Budget    string `json:"budget"`
 }
 
 // ReportError is what kept a wave from running.

@@ -3,9 +3,11 @@ package wave
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"aesop/wave/journal"
+	"aesop/wave/policy"
 )
 
 const (
@@ -34,6 +36,9 @@ func NewReport(w *journal.Wave) Report {
 	}
 	for _, g := range w.Gates {
 		report.Gates = append(report.Gates, GateReport(g))
+	}
+	if len(w.Order) > 0 {
+		report.Policy = &PolicyReport{SpotCheck: w.Plan.SpotCheck, Repairs: w.Plan.Repairs, Review: w.Plan.ReviewShare}
 	}
 	report.Steps = steps(w)
 	report.addEnd(w)
@@ -96,14 +101,21 @@ func itemReport(w *journal.Wave, i *journal.ItemState) ItemReport {
 	}
 	row.addPeople(i)
 	if i.Rebased != nil {
-		row.TestExit, row.TreeSHA = i.Rebased.Test.Exit, &i.Rebased.Tree
+		row.TreeSHA = &i.Rebased.Tree
+	}
+	if test := i.Proof(); test != nil {
+		row.TestExit, row.TestsRun = test.Exit, test.Tests
 	}
 	if i.BaseTest != nil {
-		result := map[bool]string{true: "passed", false: "failed"}[i.BaseTest.Passed]
+		result := passedOrFailed(*i.BaseTest)
 		row.TestOnBase, row.TestsOnBase = &result, i.BaseTest.Tests
 	}
-	if i.Verified != "" && i.Adopted == nil {
-		proof := proof(i.Last().Test, i.BaseTest)
+	if i.SpotChecked() {
+		result := passedOrFailed(i.Again.Test)
+		row.SpotCheck = &result
+	}
+	if i.Built() && !i.Refuted() && i.Adopted == nil {
+		proof := proof(i.Proof(), i.BaseTest)
 		row.Verified, row.Proof = true, &proof
 	}
 	if i.Commit != "" {
@@ -125,7 +137,7 @@ func (row *ItemReport) addPeople(i *journal.ItemState) {
 		row.Corrected = append(row.Corrected, correctionReport(c))
 		if c.Passed() {
 			row.Corrections = append(row.Corrections, correctionLine(c))
-			row.TestExit, row.TreeSHA = c.Test.Exit, orNull(c.Tree)
+			row.TreeSHA = orNull(c.Tree)
 		}
 	}
 	for _, seat := range []string{journal.SeatReview, journal.SeatApprove} {
@@ -159,6 +171,13 @@ func correctionLine(c journal.Corrected) string {
 		line += ": " + c.Reason
 	}
 	return line
+}
+
+func passedOrFailed(t journal.Test) string {
+	if t.Passed {
+		return "passed"
+	}
+	return "failed"
 }
 
 // itemEnd is how the item stands: ended, shipped, or held up by what held up the wave.
@@ -226,15 +245,7 @@ func repositoryReport(w *journal.Wave, r *journal.RepositoryState) RepositoryRep
 }
 
 func steps(w *journal.Wave) StepsReport {
-	s := StepsReport{Verify: stepDone, Review: stepNotConfigured, Approve: stepNotConfigured, Scan: stepNotConfigured, Budget: stepNotConfigured}
-	judged := func(seat string) string {
-		for _, id := range w.Order {
-			if i := w.Items[id]; i.Verified != "" && i.Judged[seat].Seat == "" {
-				return stepPartial
-			}
-		}
-		return stepDone
-	}
+	s := StepsReport{Verify: stepDone, SpotCheck: shareStep(w, w.Plan.SpotCheck, (*journal.ItemState).Built, (*journal.ItemState).SpotChecked), Review: stepNotConfigured, Approve: stepNotConfigured, Scan: stepNotConfigured, Budget: stepNotConfigured}
 	if len(w.Order) == 0 {
 		s.Verify = stepPartial
 	}
@@ -244,12 +255,31 @@ func steps(w *journal.Wave) StepsReport {
 		}
 	}
 	if w.Plan.Review {
-		s.Review = judged(journal.SeatReview)
+		s.Review = shareStep(w, w.Plan.ReviewShare, reviewable, func(i *journal.ItemState) bool { return i.Judged[journal.SeatReview].Seat != "" })
 	}
 	if w.Plan.Approve {
-		s.Approve = judged(journal.SeatApprove)
+		s.Approve = stepDone
+		if slices.ContainsFunc(w.Select(reviewable), func(i *journal.ItemState) bool { return i.Judged[journal.SeatApprove].Seat == "" }) {
+			s.Approve = stepPartial
+		}
 	}
 	return s
+}
+
+// unbuilt says that an item may still come to be verified.
+func unbuilt(i *journal.ItemState) bool { return i.Open() && !i.Built() }
+
+// shareStep says whether as many items had a step as the share of those that count asks for. Which ones they are the key decides, and
+// only they have it.
+func shareStep(w *journal.Wave, share float64, counts, had func(*journal.ItemState) bool) string {
+	due := policy.Count(share, len(w.Select(counts)))
+	switch {
+	case share == 0:
+		return stepNotConfigured
+	case len(w.Order) == 0 || len(w.Select(had)) < due || len(w.Select(unbuilt)) > 0:
+		return stepPartial
+	}
+	return stepDone
 }
 
 // confinement is the weakest that held for any child of the wave.

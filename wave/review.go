@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"aesop/wave/journal"
+	"aesop/wave/policy"
 )
 
 // review asks the reviewer about the verified items that are chosen for it and that it has not judged yet.
@@ -13,15 +14,15 @@ func (r *run) review() error {
 	if !wave.Plan.Review {
 		return nil
 	}
-	chosen := map[string]bool{}
-	for _, item := range r.chosenForReview(wave.Select(func(i *journal.ItemState) bool { return i.Verified != "" })) {
-		chosen[item.ID] = true
+	chosen, err := r.chosen(policy.Review, wave.Plan.ReviewShare, wave.Select(reviewable))
+	if err != nil {
+		return err
 	}
 	return r.eachItem(r.s.config.Parallel, func(i *journal.ItemState) bool { return chosen[i.ID] && unjudged(i, journal.SeatReview) }, r.reviewItem)
 }
 
-// chosenForReview are those of the verified items, judged ones included, that the reviewer must see.
-func (r *run) chosenForReview(verified []*journal.ItemState) []*journal.ItemState { return verified }
+// reviewable are the items of which a share is reviewed, judged ones included, so that a resumed wave chooses the same.
+func reviewable(i *journal.ItemState) bool { return i.Built() && !i.Refuted() }
 
 func (r *run) reviewItem(ctx context.Context, id string) error {
 	seat := r.s.config.Reviewer

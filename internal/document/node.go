@@ -181,6 +181,18 @@ func (n Node) Int() (int64, error) {
 	return i, nil
 }
 
+// Number returns a number that a float64 can hold.
+func (n Node) Number() (float64, error) {
+	if err := n.want("number"); err != nil {
+		return 0, err
+	}
+	f, err := strconv.ParseFloat(string(n.value.Value.(hujson.Literal)), 64)
+	if err != nil {
+		return 0, n.Errorf("shape", "is %s, too large for a number", n.value.Value.(hujson.Literal))
+	}
+	return f, nil
+}
+
 // JSON returns the value as standard JSON, without comments.
 func (n Node) JSON() json.RawMessage {
 	clone := n.value.Clone()

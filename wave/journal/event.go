@@ -24,9 +24,11 @@ type Event interface {
 type Planned struct {
 	Driver       string       `json:"driver"`
 	Tier         int          `json:"tier"`
-	Repairs      int          `json:"repairs"` // rounds after the first dispatch
-	Prompt       string       `json:"prompt"`  // version and hash of the template
-	RedBase      bool         `json:"redBase"` // a base whose own test fails is allowed
+	Repairs      int          `json:"repairs"`     // rounds after the first dispatch
+	SpotCheck    float64      `json:"spotCheck"`   // share of the verified items that is verified once more
+	ReviewShare  float64      `json:"reviewShare"` // share of them that is reviewed, where there is a reviewer
+	Prompt       string       `json:"prompt"`      // version and hash of the template
+	RedBase      bool         `json:"redBase"`     // a base whose own test fails is allowed
 	Repositories []Repository `json:"repositories"`
 	Items        []Item       `json:"items"`
 	Skipped      []Skipped    `json:"skipped"`
@@ -179,6 +181,13 @@ type Verified struct {
 	Attempt string `json:"attempt"`
 	Commit  string `json:"commit"`
 	Test    Test   `json:"test"`
+}
+
+// SpotChecked is a second test of a commit that has passed one.
+type SpotChecked struct {
+	Item   string `json:"item"`
+	Commit string `json:"commit"`
+	Test   Test   `json:"test"`
 }
 
 // Seats that judge a verified commit.
@@ -395,6 +404,7 @@ func (AttemptEnded) Type() string     { return "attempt_ended" }
 func (Verified) Type() string         { return "verified" }
 func (Asked) Type() string            { return "asked" }
 func (Corrected) Type() string        { return "corrected" }
+func (SpotChecked) Type() string      { return "spot_checked" }
 func (Judged) Type() string           { return "judged" }
 func (BaseMoved) Type() string        { return "base_moved" }
 func (Rebased) Type() string          { return "rebased" }
@@ -417,7 +427,7 @@ func (Ended) Type() string            { return "ended" }
 // is asked twice.
 func Durable(e Event) bool {
 	switch e.(type) {
-	case Planned, AttemptStarted, AttemptEnded, Verified, Asked, Corrected, Judged, BaseMoved, Rebased, PushIntent, Shipped, Adopted, PushFailed, RepositoryFailed, Stopped, Resumed, TakenOver, Ended:
+	case Planned, AttemptStarted, AttemptEnded, Verified, SpotChecked, Asked, Corrected, Judged, BaseMoved, Rebased, PushIntent, Shipped, Adopted, PushFailed, RepositoryFailed, Stopped, Resumed, TakenOver, Ended:
 		return true
 	}
 	return false
@@ -448,6 +458,7 @@ func readers() map[string]func([]byte) (Event, error) {
 		Verified{}.Type():         read[Verified],
 		Asked{}.Type():            read[Asked],
 		Corrected{}.Type():        read[Corrected],
+		SpotChecked{}.Type():      read[SpotChecked],
 		Judged{}.Type():           read[Judged],
 		BaseMoved{}.Type():        read[BaseMoved],
 		Rebased{}.Type():          read[Rebased],

@@ -23,7 +23,7 @@ func pointer[T any](v T) *T { return &v }
 
 // planned is the plan of a wave with the items a and b.
 func planned() journal.Planned {
-	return journal.Planned{Driver: "script", Tier: 2, Repairs: 3, Prompt: "p-1", RedBase: true, Review: true, Approve: true,
+	return journal.Planned{Driver: "script", Tier: 2, Repairs: 3, SpotCheck: 0.5, ReviewShare: 0.1, Prompt: "p-1", RedBase: true, Review: true, Approve: true,
 		Repositories: []journal.Repository{{Name: "../r", Path: "/repo", Origin: "upstream", Remote: "origin", Branch: "main", Base: "b0",
 			Who: "Tester", Email: "tester@example.com", Dirty: []string{"x"}, Weak: true, Verify: journal.Command{Argv: []string{"make"}, Text: "make"},
 			Prepare: []string{"npm ci"}, Carry: []string{"node_modules/"}}},
@@ -49,6 +49,7 @@ func history() []journal.Event {
 		journal.AttemptEnded{Item: "a", Attempt: "t1", Outcome: journal.OutcomeBuilt, Class: "crashed", Reason: "r", Usage: usage, DurationMs: 7,
 			Commit: "c", Tree: "t", Tail: "end", Exit: pointer(3), Session: "s", Confinement: "none", Parked: "trees/x", Survivors: []string{"sh (process 2)"}},
 		journal.Verified{Item: "a", Attempt: "t1", Commit: "c", Test: test},
+		journal.SpotChecked{Item: "a", Commit: "c", Test: test},
 		journal.Asked{Item: "a", Commit: "c", Corrections: 1},
 		journal.Corrected{Item: "a", Attempt: "t2", Of: "c", By: "ann", Reason: "typo", Files: []string{"a.txt"}, Commit: "c2", Tree: "t2", Refused: "no", Test: &test},
 		journal.Judged{Item: "a", Seat: journal.SeatReview, OK: true, Reason: "fine", By: "ann"},
@@ -203,20 +204,21 @@ func TestFoldOfTheHistory(t *testing.T) {
 		"claim":        a.Claimed && a.Claim == "c3" && a.Recorded == "s1",
 		"base of item": a.BaseTest != nil,
 		"attempt":      len(a.Attempts) == 1 && a.Last().ID == "t1" && a.Last().StartedAt.Equal(start.Add(6*time.Second)) && a.Last().Ended.Commit == "c",
-		"times":        a.BuildTime == 7*time.Millisecond && a.TestTime == 15*time.Millisecond && a.ShipTime == 9*time.Millisecond,
+		"times":        a.BuildTime == 7*time.Millisecond && a.TestTime == 20*time.Millisecond && a.ShipTime == 9*time.Millisecond,
 		"verified":     a.Last().Test != nil,
-		"asked":        a.Asked != nil && a.Asked.Commit == "c" && a.AskedAt.Equal(start.Add(9*time.Second)),
+		"checked":      !a.Refuted() && a.Built() && a.Again != nil,
+		"asked":        a.Asked != nil && a.Asked.Commit == "c" && a.AskedAt.Equal(start.Add(10*time.Second)),
 		"corrected":    len(a.Corrected) == 1 && a.Corrected[0].By == "ann",
 		"moved":        r.Base == "b1" && r.Moves == 1 && w.Plan.Repositories[0].Base == "b0",
 		"rebased":      a.Verified == "c3" && a.Rebased.Of == "c2",
 		"judged":       a.Judged[journal.SeatReview].OK,
 		"integrated":   r.Tip == "c" && slices.Equal(r.TipItems, []string{"a"}) && r.Union,
 		"shipped":      r.Shipped != nil && r.Intent == nil && !w.Pushing("a"),
-		"taken over":   w.Stop == nil && r.Failed == nil && w.Driver == "command" && w.Tier == 4 && len(w.Survivors) == 7,
+		"taken over":   w.Stop == nil && r.Failed == nil && w.Driver == "command" && w.Tier == 4 && len(w.Survivors) == 8,
 		"item's end":   a.End != nil && a.End.State == journal.StateParked && !a.Open(),
 		"adopted":      a.Adopted != nil && a.Commit == "c9",
 		"settled":      a.Settled && a.Changed && a.Lost,
-		"end":          w.End != nil && w.EndedAt.Equal(start.Add(25*time.Second)),
+		"end":          w.End != nil && w.EndedAt.Equal(start.Add(26*time.Second)),
 	} {
 		if !ok {
 			t.Errorf("%s is not as its event says", what)
@@ -353,7 +355,7 @@ func TestEventsAboutUnknownItems(t *testing.T) {
 		}
 		refused++
 	}
-	if refused != 21 || len(w.Items) != 0 {
+	if refused != 22 || len(w.Items) != 0 {
 		t.Errorf("%d types are about items; the wave has %v", refused, w.Items)
 	}
 }

@@ -80,8 +80,9 @@ type ItemState struct {
 	Verified  string            // commit that passed; "" before
 	Asked     *Asked            // the newest question to an approver
 	AskedAt   time.Time
-	Rebased   *Rebased    // the newest that took the commit's place
-	Corrected []Corrected // oldest first, also those that came to nothing
+	Rebased   *Rebased     // the newest that took the commit's place
+	Corrected []Corrected  // oldest first, also those that came to nothing
+	Again     *SpotChecked // its second test; nil: none
 	End       *ItemEnded
 	Commit    string // on the remote, "" before
 	Adopted   *Adopted
@@ -133,6 +134,31 @@ func (i *ItemState) Usage() cost.Usage {
 
 // Open says that the item can still go on: neither ended nor shipped.
 func (i *ItemState) Open() bool { return i.End == nil && i.Commit == "" }
+
+// Built says that a commit of the item passed its test, whatever came after.
+func (i *ItemState) Built() bool { return i.Verified != "" }
+
+// Proof is the test that the verified commit rests on, or nil.
+func (i *ItemState) Proof() *Test {
+	if !i.Built() {
+		return nil
+	}
+	if i.Rebased != nil {
+		return &i.Rebased.Test
+	}
+	for _, c := range slices.Backward(i.Corrected) {
+		if c.Passed() {
+			return c.Test
+		}
+	}
+	return i.Last().Test
+}
+
+// SpotChecked says that what the agent made was tested a second time.
+func (i *ItemState) SpotChecked() bool { return i.Again != nil }
+
+// Refuted says that the second test failed.
+func (i *ItemState) Refuted() bool { return i.SpotChecked() && !i.Again.Test.Passed }
 
 // Shippable says that the item's commit passed and is not shipped yet.
 func (i *ItemState) Shippable() bool { return i.Open() && i.Verified != "" }
@@ -244,6 +270,12 @@ func (w *Wave) applyItem(at time.Time, event Event) error {
 			if e.Test.Passed {
 				i.Verified, i.Rebased = e.Commit, &e
 			}
+		})
+	case SpotChecked:
+		w.Survivors = append(w.Survivors, e.Test.Survivors...)
+		return w.item(e.Item, func(i *ItemState) {
+			i.Again = &e
+			i.TestTime += time.Duration(e.Test.DurationMs) * time.Millisecond
 		})
 	case Judged:
 		return w.item(e.Item, func(i *ItemState) {
