@@ -189,7 +189,10 @@ func (w *work) runDriver(ctx context.Context, task driver.Task, log *itemLog) (r
 			err = &driver.Error{Class: driver.Crashed, Message: fmt.Sprintf("the driver panicked: %v", p)}
 		}
 	}()
+	watchers := w.watchers()
+	defer watchers.flush()
 	return w.s.config.Driver.Run(ctx, task, func(e driver.Event) {
+		watchers.hear(e)
 		if e.Text != "" {
 			told = told || e.Kind == "text"
 			log.write([]byte(e.Text))

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"aesop/cost"
 	"aesop/driver"
 	"aesop/statestore"
 	"aesop/wave"
@@ -211,5 +212,39 @@ func TestObservers(t *testing.T) {
 	}
 	if diff := cmp.Diff(len(first.events), len(second.events)); diff != "" {
 		t.Errorf("the observers saw different numbers of events: %s", diff)
+	}
+}
+
+// hearer is an Observer that also watches.
+type hearer struct {
+	mu    sync.Mutex
+	heard []string
+}
+
+func (*hearer) Observe(*journal.Wave, journal.Event) {}
+
+func (h *hearer) Watch(id, item, attempt string, e driver.Event) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.heard = append(h.heard, fmt.Sprintf("%t %s %t %s %d", id != "", item, attempt != "", e.Kind, e.Usage.Output))
+}
+
+// emitter is a driver that tells what it uses.
+type emitter struct{ agent }
+
+func (e *emitter) Run(_ context.Context, t driver.Task, emit func(driver.Event)) (driver.Result, error) {
+	for n := range 3 {
+		emit(driver.Event{Kind: "usage", Usage: cost.Usage{Output: int64(n + 1)}})
+	}
+	return driver.Result{}, put(t, t.Item+".txt", "good\n")
+}
+
+func TestWatchersHearOfAgentsAtWork(t *testing.T) {
+	w := newWorld(t)
+	w.items(item{"id": "a"})
+	h := &hearer{}
+	wantOutcome(t, w.run(with(&emitter{}), func(c *wave.Config) { c.Observers = []wave.Observer{h} }), journal.Good)
+	if n := len(h.heard); n < 2 || n > 3 || h.heard[0] != "true a true usage 1" || h.heard[n-1] != "true a true usage 3" {
+		t.Errorf("heard %q", h.heard)
 	}
 }

@@ -42,14 +42,17 @@ func (cmd demoCommand) Run(c *cli.Context) (err error) {
 	for _, s := range stories() {
 		say("  %-10s %s", s.item, s.plot)
 	}
+	progress, end := show(c)
+	defer end()
 	engine, err := aesop.Open(c, aesop.Config{Repo: d.repo, Script: filepath.Join(dir, "repository", "script.json"),
-		Settings: aesop.Settings{Driver: "script", State: d.state}, Observers: []wave.Observer{newProgress(c)}})
+		Settings: aesop.Settings{Driver: "script", State: d.state}, Observers: []wave.Observer{progress}})
 	if err != nil {
 		return err
 	}
 	defer engine.Close()
 	defer stopOnSignal(c, engine)()
 	report, err := engine.Run(c)
+	end()
 	if err != nil {
 		return err
 	}

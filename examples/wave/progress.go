@@ -38,6 +38,9 @@ func (p progress) Observe(w *journal.Wave, event journal.Event) {
 	case journal.Verified:
 		p.line("%s: %s", e.Item, verdict(e.Test))
 	case journal.Asked:
+		if p.c.Interactive {
+			return // the person is asked
+		}
 		p.line("%s: waits for approval at %s; look with: wave diff %s", e.Item, short(e.Commit), e.Item)
 		p.line("  answer with: wave approve %s, wave reject %s REASON, or wave correct %s --from DIR", e.Item, e.Item, e.Item)
 	case journal.Corrected:

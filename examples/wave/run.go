@@ -83,18 +83,40 @@ func (cmd runCommand) Run(c *cli.Context) error {
 	if cmd.DryRun {
 		return planCommand{cmd.Common, cmd.driverFlags, cmd.selectFlags}.Run(c)
 	}
-	engine, err := cmd.open(c, cmd.Common, cmd.selectFlags.keys(), newProgress(c))
+	engine, end, err := cmd.begin(c, cmd.Common, cmd.selectFlags.keys())
 	if err != nil {
 		return err
 	}
 	defer engine.Close()
-	defer stopOnSignal(c, engine)()
 	if cmd.Drain {
 		reports, err := engine.Drain(c)
+		end()
 		return finishDrain(c, engine.State, reports, err)
 	}
 	report, err := engine.Run(c)
+	end()
 	return finish(c, engine.State, report, err)
+}
+
+// begin opens the engine for a run that shows how it goes, asks the person at the terminal, and can be stopped. Call end when it is
+// over, before anything is printed.
+func (d driverFlags) begin(c *cli.Context, common cli.Common, more map[string]*string) (engine *aesop.Engine, end func(), err error) {
+	progress, endShow := show(c)
+	observers, asker := []wave.Observer{progress}, newAsker(c)
+	if c.Interactive {
+		observers = append(observers, asker)
+	}
+	engine, err = d.open(c, common, more, observers...)
+	if err != nil {
+		endShow()
+		return nil, nil, err
+	}
+	endAsk := func() {}
+	if c.Interactive {
+		endAsk = asker.start(engine)
+	}
+	release := stopOnSignal(c, engine)
+	return engine, func() { release(); endAsk(); endShow() }, nil
 }
 
 // stopOnSignal stops softly at the first signal and at once at the second.
@@ -288,13 +310,13 @@ func (cmd resumeCommand) Run(c *cli.Context) error {
 			return nothingLeft(c, err)
 		}
 	}
-	engine, err := cmd.open(c, cmd.Common, nil, newProgress(c))
+	engine, end, err := cmd.begin(c, cmd.Common, nil)
 	if err != nil {
 		return err
 	}
 	defer engine.Close()
-	defer stopOnSignal(c, engine)()
 	reports, err := engine.Resume(c, cmd.Wave)
+	end()
 	if err == nil && len(reports) == 0 {
 		return nothingLeft(c, nil)
 	}

@@ -32,12 +32,14 @@ const (
 // Context is what a command gets.
 type Context struct {
 	context.Context
-	Stdin    io.Reader
-	Stdout   io.Writer // machine output, and what was asked for
-	Stderr   io.Writer // progress and diagnostics, without control characters
-	JSON     bool
-	Signals  <-chan os.Signal // SIGINT and SIGTERM
-	Terminal bool             // standard error is a terminal
+	Stdin   io.Reader
+	Stdout  io.Writer // machine output, and what was asked for
+	Stderr  io.Writer // progress and diagnostics, without control characters
+	JSON    bool
+	Signals <-chan os.Signal // SIGINT and SIGTERM
+
+	Interactive bool    // standard input and standard error are a terminal: somebody can be asked
+	Screen      *Screen // draws on standard error; nil where that is no terminal, or the person wants plain lines
 }
 
 // UntilSignal is the context for a command that has nothing to finish: it ends at the first signal. Call release in the end.
@@ -91,9 +93,8 @@ func Main(name, description string, grammar any, args []string) int {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(signals)
-	info, err := os.Stderr.Stat()
-	c := &Context{Context: context.Background(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Signals: signals,
-		Terminal: err == nil && info.Mode()&os.ModeCharDevice != 0}
+	c := &Context{Context: context.Background(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Signals: signals}
+	c.findTerminals(os.Stdin, os.Stderr, os.LookupEnv)
 	return run(c, name, description, grammar, args)
 }
 
@@ -110,6 +111,10 @@ func run(c *Context, name, description string, grammar any, args []string) (code
 		}
 	}()
 	c.Stderr = plain{c.Stderr}
+	if c.Screen != nil {
+		c.Stderr = c.Screen
+		defer c.Screen.Close()
+	}
 	parser, err := kong.New(grammar, kong.Name(name), kong.Description(description), kong.Vars{"drivers": strings.Join(aesop.Drivers(), ", ")}, kong.Writers(c.Stdout, c.Stderr),
 		kong.Exit(func(int) { panic(helpAsked{}) }), kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}), kong.UsageOnError())
 	if err != nil {
