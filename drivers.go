@@ -1,6 +1,8 @@
 package aesop
 
 import (
+	"aesop/driver/claude"
+	"aesop/driver/codex"
 	"aesop/driver/command"
 	"aesop/driver/script"
 	"aesop/wave"
@@ -14,6 +16,8 @@ type builtinDriver struct {
 
 func builtin() []builtinDriver {
 	return []builtinDriver{
+		{"claude", func(Config) (Driver, error) { return claude.New(claude.Config{}) }},
+		{"codex", func(Config) (Driver, error) { return codex.New(codex.Config{}) }},
 		{"command", func(c Config) (Driver, error) {
 			if c.AgentCmd == "" {
 				return nil, &wave.SetupError{Code: "usage", Message: "the command driver needs a command", Hint: "name it in agentCmd"}

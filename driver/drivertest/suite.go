@@ -130,7 +130,9 @@ func (s suite) tokens(t *testing.T) {
 	}
 	p.task.Budget.Tokens--
 	result, err := p.run(t, t.Context(), d)
-	checkUsage(t, result)
+	if err == nil || result.Metered { // what was ended in the middle may not know
+		checkUsage(t, result)
+	}
 	if err == nil {
 		t.Skip("not applicable: this driver does not keep a budget of tokens")
 	}
@@ -149,8 +151,11 @@ func (s suite) failures(t *testing.T) {
 			if got := driver.ClassOf(err); got != class {
 				t.Fatalf("the class is %q (%v), want %q", got, err, class)
 			}
-			checkUsage(t, result) // money is spent whatever came of it
 			p.checkFiles(t, files)
+			if !result.Metered {
+				t.Skip("not applicable: this driver does not learn what a task used that failed so")
+			}
+			checkUsage(t, result) // money is spent whatever came of it
 		})
 	}
 }

@@ -1,5 +1,5 @@
 // Package agentproc is what the drivers of programs share: the environment that an agent's program gets, how its end becomes
-// an error of a driver, and the usage that it may report.
+// an error of a driver, the usage that it may report, and the conversation with programs that talk in JSON lines.
 package agentproc
 
 import (
@@ -50,11 +50,15 @@ func Run(ctx context.Context, c process.Command, stdin io.Reader, emit func(driv
 	}
 	if emit != nil {
 		words.flush()
-		for _, s := range r.Survivors {
-			emit(driver.Event{Kind: "progress", Text: fmt.Sprintf("process %d (%s) could not be killed", s.PID, s.Program)})
-		}
+		tellSurvivors(r, emit)
 	}
 	return r, Failure(ctx, r)
+}
+
+func tellSurvivors(r process.Result, emit func(driver.Event)) {
+	for _, s := range r.Survivors {
+		emit(driver.Event{Kind: "progress", Text: fmt.Sprintf("process %d (%s) could not be killed", s.PID, s.Program)})
+	}
 }
 
 // Failure is the error of a driver for how a program ended; nil where it ended well.

@@ -1,0 +1,27 @@
+//go:build unix
+
+package claude_test
+
+import (
+	"testing"
+
+	"aesop/driver"
+	"aesop/driver/claude"
+	"aesop/internal/agentproc/fakeagent"
+)
+
+func TestMain(m *testing.M) { fakeagent.Main(m) }
+
+// open is a driver of a program.
+func open(t testing.TB, program string) *claude.Driver {
+	t.Helper()
+	d, err := claude.New(claude.Config{Program: program})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func TestGolden(t *testing.T) {
+	fakeagent.Golden(t, func(program string) driver.Driver { return open(t, program) })
+}

@@ -1,0 +1,27 @@
+//go:build unix
+
+package codex_test
+
+import (
+	"testing"
+
+	"aesop/driver"
+	"aesop/driver/codex"
+	"aesop/internal/agentproc/fakeagent"
+)
+
+func TestMain(m *testing.M) { fakeagent.Main(m) }
+
+// open is a driver of a program.
+func open(t testing.TB, program string) *codex.Driver {
+	t.Helper()
+	d, err := codex.New(codex.Config{Program: program})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func TestGolden(t *testing.T) {
+	fakeagent.Golden(t, func(program string) driver.Driver { return open(t, program) })
+}

@@ -1,0 +1,162 @@
+package agentproc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"regexp"
+	"strings"
+	"time"
+
+	"aesop/driver"
+	"aesop/driver/process"
+)
+
+// Talk is one run of an agent's program as its own words tell it.
+type Talk interface {
+	Listener
+	// Began says whether the program took the task up; before that it can be run again at no cost.
+	Began() bool
+	// Trouble is the last thing that the program complained about, such as a connection that it waits for, or "".
+	Trouble() string
+	// Said is what came of the task by the program's words so far; the error is nil where it is done and content.
+	Said() (driver.Result, error)
+}
+
+// Program is an agent's program that reads its prompt from standard input and talks in JSON lines.
+type Program struct {
+	Name    string // of its file
+	Install string // how a person gets it
+	Env     []string
+	Linger  time.Duration // see Listen; 0: Linger
+	// Open prepares a run that continues session, "" for a new one.
+	Open func(session string) (argv []string, talk Talk)
+}
+
+// outputTail is how much of each pipe is kept: lines of JSON tell a person little, so the end is enough.
+const outputTail = 16 << 10
+
+// wordsLimit bounds what an error or an event quotes.
+const wordsLimit = 1 << 10
+
+// Converse runs p on t, with the prompt on standard input. A session that p does not know any more is no failure: the prompt is
+// always complete, so a new one is begun.
+func Converse(ctx context.Context, t driver.Task, session string, p Program, emit func(driver.Event)) (driver.Result, error) {
+	c := Command(t)
+	c.Env, c.Tail = append(c.Env, p.Env...), outputTail
+	result, err, again := p.run(ctx, c, t, session, emit)
+	if session != "" && again {
+		emit(driver.Event{Kind: "progress", Text: fmt.Sprintf("the session cannot be continued, so a new one is begun (%v)", err)})
+		if c.Timeout > 0 {
+			c.Timeout = max(1, c.Timeout-result.took)
+		}
+		result, err, _ = p.run(ctx, c, t, "", emit)
+	}
+	return result.Result, err
+}
+
+type timed struct {
+	driver.Result
+	took time.Duration
+}
+
+// run runs the program once. again says that it ended by itself before it took up the task.
+func (p Program) run(ctx context.Context, c process.Command, t driver.Task, session string, emit func(driver.Event)) (_ timed, err error, again bool) {
+	argv, talk := p.Open(session)
+	c.Argv = argv
+	linger := p.Linger
+	if linger == 0 {
+		linger = Linger
+	}
+	s, err := Listen(ctx, c, strings.NewReader(t.Prompt), talk, linger)
+	if err != nil {
+		return timed{Result: driver.Result{Confinement: "none"}}, p.startError(argv[0], err), false
+	}
+	result, err := talk.Said()
+	if how := ended(ctx, s, talk); how != nil {
+		err = how
+	}
+	if used := result.Usage().Tokens(); err == nil && t.Budget.Tokens > 0 && used > t.Budget.Tokens {
+		err = OverBudget(used, t.Budget.Tokens)
+	}
+	result.Output, result.Confinement, result.Survivors = Output(s.Result), s.Confinement, process.Names(s.Survivors)
+	if len(result.Calls) > 0 {
+		emit(driver.Event{Kind: "usage", Usage: result.Usage()})
+	}
+	tellSurvivors(s.Result, emit)
+	return timed{result, s.Duration}, err, err != nil && s.Reason == process.Exited && !talk.Began()
+}
+
+// ended is the error for how the run ended; nil where the program's own words decide.
+func ended(ctx context.Context, s Spoken, talk Talk) error {
+	switch {
+	case s.Reason == process.Cancelled && ctx.Err() != nil:
+		return Failure(ctx, s.Result)
+	case s.Stopped != nil:
+		return s.Stopped
+	case s.Done && s.Reason != process.Exited:
+		return nil // it hung after its work, and what was cut off by the kill is no loss
+	case s.Reason != process.Exited:
+		return complain(Failure(ctx, s.Result), talk.Trouble())
+	case s.Torn:
+		return complain(&driver.Error{Class: driver.Crashed, Message: "the output ends in the middle of a line"}, talk.Trouble())
+	case !s.Done && s.OK():
+		return complain(&driver.Error{Class: driver.Crashed, ExitCode: &s.Code, Message: unfinished(s)}, talk.Trouble())
+	case !s.Done:
+		return complain(Failure(ctx, s.Result), talk.Trouble())
+	}
+	if _, err := talk.Said(); err != nil {
+		return nil // says more than the exit code
+	}
+	return Failure(ctx, s.Result)
+}
+
+func unfinished(s Spoken) string {
+	text := "it ended without a result"
+	if s.Skipped > 0 {
+		text += fmt.Sprintf("; %d lines of more than %d bytes were not read", s.Skipped, LineMax)
+	}
+	if words := LastWords(s.Stderr, wordsLimit); words != "" {
+		text += ": " + words
+	}
+	return text
+}
+
+// complain adds what the program complained about.
+func complain(err error, trouble string) error {
+	if e, ok := errors.AsType[*driver.Error](err); ok && trouble != "" {
+		e.Message += "; its last trouble: " + Shorten(trouble)
+	}
+	return err
+}
+
+// startError says what to do where the program is missing.
+func (p Program) startError(program string, err error) error {
+	e := &driver.Error{Class: driver.Crashed, Err: err}
+	if _, missing := exec.LookPath(program); errors.Is(err, exec.ErrNotFound) || strings.ContainsRune(program, '/') && missing != nil {
+		e.Message = fmt.Sprintf("%s is not installed, or not in the PATH; %s", p.Name, p.Install)
+	}
+	return e
+}
+
+// OverBudget is the error of a dispatch that used more tokens than it may.
+func OverBudget(used, limit int64) error {
+	return &driver.Error{Class: driver.Truncated, Message: fmt.Sprintf("used %d tokens of %d", used, limit)}
+}
+
+// Shorten is text in one line of bounded length.
+func Shorten(text string) string {
+	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "")), " ")
+	if len(text) > wordsLimit {
+		text = strings.ToValidUTF8(text[:wordsLimit], "") + "…"
+	}
+	return text
+}
+
+// sessionID is a UUID, as programs name their sessions.
+var sessionID = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
+
+// IsSessionID says whether a program could have named a session so. Nothing else goes into its arguments, where it could be
+// taken for an option.
+func IsSessionID(text string) bool { return sessionID.MatchString(text) }
