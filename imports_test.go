@@ -23,7 +23,7 @@ var layers = [][]string{
 	{"statestore/sqlite", "statestore/storetest", "statestore/job"},
 	{"driver", "internal/git"},
 	{"internal/agentproc", "internal/tree", "internal/testrun"},
-	{"internal/agentproc/fakeagent", "driver/drivertest/modelserver"},
+	{"internal/agentproc/agenttest", "driver/drivertest/modelserver"},
 	{"driver/script", "driver/command", "driver/claude", "driver/codex", "driver/drivertest"},
 	{"wave/journal"},
 	{"wave"},

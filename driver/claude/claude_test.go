@@ -16,7 +16,7 @@ import (
 
 	"aesop/cost"
 	"aesop/driver"
-	"aesop/internal/agentproc/fakeagent"
+	"aesop/internal/agentproc/agenttest"
 )
 
 // outcome is what a run came to.
@@ -32,13 +32,13 @@ func (o outcome) told(kind, part string) bool {
 }
 
 // play runs a task on a fake claude.
-func play(t *testing.T, f fakeagent.Fake, change ...func(*driver.Task)) outcome {
+func play(t *testing.T, f agenttest.Fake, change ...func(*driver.Task)) outcome {
 	t.Helper()
-	task := fakeagent.Task(t)
+	task := agenttest.Task(t)
 	for _, c := range change {
 		c(&task)
 	}
-	d := open(t, fakeagent.Program(t, f)).With(300*time.Millisecond, time.Unix(1_800_000_000, 0))
+	d := open(t, agenttest.Program(t, f)).With(300*time.Millisecond, time.Unix(1_800_000_000, 0))
 	var o outcome
 	var err error
 	o.Result, err = d.Run(t.Context(), task, func(e driver.Event) { o.events = append(o.events, e) })
@@ -84,7 +84,7 @@ func TestWhatAResultMeans(t *testing.T) {
 	} {
 		t.Run(test.fields[:min(len(test.fields), 100)], func(t *testing.T) {
 			t.Parallel()
-			f := fakeagent.Fake{Out: lines(initLine, `{`+test.fields+`,"type":"result","session_id":"`+session+`"}`)}
+			f := agenttest.Fake{Out: lines(initLine, `{`+test.fields+`,"type":"result","session_id":"`+session+`"}`)}
 			if strings.Contains(test.fields, `"is_error":true`) {
 				f.Exit = 1
 			}
@@ -102,18 +102,18 @@ func TestWhatAResultMeans(t *testing.T) {
 // TestOutputThatIsNoSuccess: whatever the exit code, only a whole result that is content counts.
 func TestOutputThatIsNoSuccess(t *testing.T) {
 	for name, test := range map[string]struct {
-		fake  fakeagent.Fake
+		fake  agenttest.Fake
 		words string
 	}{
-		"empty, exit 0":          {fakeagent.Fake{}, "without a result"}, // after SIGINT
-		"empty, exit 143":        {fakeagent.Fake{Exit: 143}, "exit code 143"},
-		"usage error":            {fakeagent.Fake{Exit: 1, Err: "Error: unknown option"}, "exit code 1: Error: unknown option"},
-		"no result":              {fakeagent.Fake{Out: lines(initLine, assistant("done"))}, "without a result"},
-		"result, exit 1":         {fakeagent.Fake{Out: lines(initLine, good("done")), Exit: 1}, "exit code 1"},
-		"torn result":            {fakeagent.Fake{Out: lines(initLine) + good("done")[:60]}, "in the middle of a line"},
-		"torn line at the end":   {fakeagent.Fake{Out: lines(initLine, good("done")) + `{"type":"assist`}, "in the middle of a line"},
-		"result that is no line": {fakeagent.Fake{Out: lines(initLine, "Here it is: "+good("done"))}, "without a result"},
-		"result of 9 MB":         {fakeagent.Fake{Out: lines(initLine), Long: 9 << 20}, "1 lines of more than 8388608 bytes were not read"},
+		"empty, exit 0":          {agenttest.Fake{}, "without a result"}, // after SIGINT
+		"empty, exit 143":        {agenttest.Fake{Exit: 143}, "exit code 143"},
+		"usage error":            {agenttest.Fake{Exit: 1, Err: "Error: unknown option"}, "exit code 1: Error: unknown option"},
+		"no result":              {agenttest.Fake{Out: lines(initLine, assistant("done"))}, "without a result"},
+		"result, exit 1":         {agenttest.Fake{Out: lines(initLine, good("done")), Exit: 1}, "exit code 1"},
+		"torn result":            {agenttest.Fake{Out: lines(initLine) + good("done")[:60]}, "in the middle of a line"},
+		"torn line at the end":   {agenttest.Fake{Out: lines(initLine, good("done")) + `{"type":"assist`}, "in the middle of a line"},
+		"result that is no line": {agenttest.Fake{Out: lines(initLine, "Here it is: "+good("done"))}, "without a result"},
+		"result of 9 MB":         {agenttest.Fake{Out: lines(initLine), Long: 9 << 20}, "1 lines of more than 8388608 bytes were not read"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -138,7 +138,7 @@ func TestNoise(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if o := play(t, fakeagent.Fake{Out: out, Err: "ERROR: fatal\n"}); o.class != "" || o.Summary != "done" || !o.Metered {
+			if o := play(t, agenttest.Fake{Out: out, Err: "ERROR: fatal\n"}); o.class != "" || o.Summary != "done" || !o.Metered {
 				t.Errorf("got %+v", o)
 			}
 		})
@@ -147,29 +147,29 @@ func TestNoise(t *testing.T) {
 
 func TestSchema(t *testing.T) {
 	withSchema := func(task *driver.Task) { task.Schema = json.RawMessage(`{"type":"object"}`) }
-	o := play(t, fakeagent.Fake{Out: lines(initLine, good("no structure"))}, withSchema)
+	o := play(t, agenttest.Fake{Out: lines(initLine, good("no structure"))}, withSchema)
 	if o.class != driver.InvalidOutput || !o.Metered {
 		t.Errorf("without structured output: %+v", o)
 	}
 	result := strings.Replace(good("x"), `"is_error"`, `"structured_output":{"name":"Ann"},"is_error"`, 1)
-	if o := play(t, fakeagent.Fake{Out: lines(initLine, result)}, withSchema); o.class != "" || string(o.Answer) != `{"name":"Ann"}` {
+	if o := play(t, agenttest.Fake{Out: lines(initLine, result)}, withSchema); o.class != "" || string(o.Answer) != `{"name":"Ann"}` {
 		t.Errorf("got %+v", o)
 	}
 }
 
 // TestItDoesNotExit: after its result the program hangs, and its children hold the pipes.
 func TestItDoesNotExit(t *testing.T) {
-	o := play(t, fakeagent.Fake{Out: lines(initLine, good("done")), Hang: true})
+	o := play(t, agenttest.Fake{Out: lines(initLine, good("done")), Hang: true})
 	if o.class != "" || o.Summary != "done" || !o.Metered {
 		t.Errorf("got %+v", o)
 	}
 	// What comes after a result and is work keeps it alive; what is told of it is the last result.
-	o = play(t, fakeagent.Fake{Out: lines(initLine, good("first"), initLine), Talk: assistant("more")},
+	o = play(t, agenttest.Fake{Out: lines(initLine, good("first"), initLine), Talk: assistant("more")},
 		func(task *driver.Task) { task.Budget.Timeout = 2 * time.Second })
 	if o.class != driver.Timeout {
 		t.Errorf("got %+v", o.err)
 	}
-	o = play(t, fakeagent.Fake{Out: lines(initLine, `{"type":"system","subtype":"background_tasks_changed","tasks":[{}]}`, good("first")), Hang: true},
+	o = play(t, agenttest.Fake{Out: lines(initLine, `{"type":"system","subtype":"background_tasks_changed","tasks":[{}]}`, good("first")), Hang: true},
 		func(task *driver.Task) { task.Budget.Idle = 2 * time.Second })
 	if o.class != driver.Idle {
 		t.Errorf("with a task in the background: %+v", o.err)
@@ -179,7 +179,7 @@ func TestItDoesNotExit(t *testing.T) {
 func TestTwoResults(t *testing.T) {
 	second := strings.Replace(good("second"), `"model_usage_since_last_result":{"m":{"inputTokens":1,"outputTokens":2}}`,
 		`"model_usage_since_last_result":{"m":{"inputTokens":10,"outputTokens":20},"n":{"inputTokens":5}}`, 1)
-	o := play(t, fakeagent.Fake{Out: lines(initLine, good("first"), initLine, second)})
+	o := play(t, agenttest.Fake{Out: lines(initLine, good("first"), initLine, second)})
 	want := []cost.Usage{{Model: "m", Input: 11, Output: 22, Metered: true}, {Model: "n", Input: 5, Metered: true}}
 	if o.class != "" || o.Summary != "second" || !slices.Equal(o.Calls, want) {
 		t.Errorf("got %+v", o)
@@ -190,15 +190,15 @@ func TestTwoResults(t *testing.T) {
 func TestUsageOfAResumedSession(t *testing.T) {
 	resumed := func(task *driver.Task) { task.Session = session }
 	whole := `{"type":"result","is_error":false,"result":"x","modelUsage":{"m":{"inputTokens":300,"outputTokens":200}}`
-	o := play(t, fakeagent.Fake{Out: lines(initLine, whole+`,"model_usage_since_last_result":{"m":{"inputTokens":100,"outputTokens":50}}}`)}, resumed)
+	o := play(t, agenttest.Fake{Out: lines(initLine, whole+`,"model_usage_since_last_result":{"m":{"inputTokens":100,"outputTokens":50}}}`)}, resumed)
 	if want := (cost.Usage{Model: "m", Input: 100, Output: 50, Metered: true}); !o.Metered || o.Usage() != want {
 		t.Errorf("got %+v, want %+v", o.Usage(), want)
 	}
 	// An old version does not say it: then only what was seen is known.
-	if o := play(t, fakeagent.Fake{Out: lines(initLine, whole+`}`)}, resumed); o.Metered || o.class != "" {
+	if o := play(t, agenttest.Fake{Out: lines(initLine, whole+`}`)}, resumed); o.Metered || o.class != "" {
 		t.Errorf("got %+v, want it to be unmetered", o)
 	}
-	if o := play(t, fakeagent.Fake{Out: lines(initLine, whole+`}`)}); !o.Metered || o.Usage().Input != 300 {
+	if o := play(t, agenttest.Fake{Out: lines(initLine, whole+`}`)}); !o.Metered || o.Usage().Input != 300 {
 		t.Errorf("a new session: %+v", o)
 	}
 }
@@ -215,7 +215,7 @@ var (
 
 // TestUsageWhileItRuns: a run that is ended early has what was seen, and is not metered.
 func TestUsageWhileItRuns(t *testing.T) {
-	o := play(t, fakeagent.Fake{Out: lines(initLine, begin, whole1, delta, stop, sub), Hang: true},
+	o := play(t, agenttest.Fake{Out: lines(initLine, begin, whole1, delta, stop, sub), Hang: true},
 		func(task *driver.Task) { task.Budget.Timeout = time.Second })
 	want := []cost.Usage{{Model: "m", Input: 100, CacheRead: 7, CacheWrite5m: 3, CacheWrite1h: 2, Output: 40, Reasoning: 30, Metered: true},
 		{Model: "small", Input: 9, Output: 3, Metered: true}}
@@ -236,10 +236,10 @@ func TestUsageWhileItRuns(t *testing.T) {
 func TestTokenBudgetEndsTheRun(t *testing.T) {
 	budget := func(limit int64) func(*driver.Task) { return func(task *driver.Task) { task.Budget.Tokens = limit } }
 	out := lines(initLine, begin, whole1, delta, stop)
-	if o := play(t, fakeagent.Fake{Out: out, Hang: true}, budget(151)); o.class != driver.Truncated || o.Metered || o.Calls[0].Output != 40 {
+	if o := play(t, agenttest.Fake{Out: out, Hang: true}, budget(151)); o.class != driver.Truncated || o.Metered || o.Calls[0].Output != 40 {
 		t.Errorf("got %+v", o)
 	}
-	if o := play(t, fakeagent.Fake{Out: out + lines(good("done"))}, budget(152)); o.class != "" {
+	if o := play(t, agenttest.Fake{Out: out + lines(good("done"))}, budget(152)); o.class != "" {
 		t.Errorf("within the budget: %v", o.err)
 	}
 }
@@ -261,7 +261,7 @@ func TestUsageWithACallThatWasLost(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if o := play(t, fakeagent.Fake{Out: test.out}); o.Metered != test.metered || o.Usage().Metered != test.metered {
+			if o := play(t, agenttest.Fake{Out: test.out}); o.Metered != test.metered || o.Usage().Metered != test.metered {
 				t.Errorf("got %+v", o.Result)
 			}
 		})
@@ -281,14 +281,14 @@ func TestRetryAfter(t *testing.T) {
 		"by the event": {lines(initLine, fmt.Sprintf(event, "rejected"), limited), time.Hour},
 		"a warning":    {lines(initLine, fmt.Sprintf(event, "allowed_warning"), limited), 0},
 	} {
-		if o := play(t, fakeagent.Fake{Out: test.out, Exit: 1}); o.class != driver.RateLimited || o.err.RetryAfter != test.want {
+		if o := play(t, agenttest.Fake{Out: test.out, Exit: 1}); o.class != driver.RateLimited || o.err.RetryAfter != test.want {
 			t.Errorf("%s: got %+v", name, o.err)
 		}
 	}
 }
 
 func TestLongLine(t *testing.T) {
-	o := play(t, fakeagent.Fake{Long: 100 << 20, Out: lines(initLine, good("done"))})
+	o := play(t, agenttest.Fake{Long: 100 << 20, Out: lines(initLine, good("done"))})
 	if o.class != "" || o.Summary != "done" {
 		t.Errorf("got %+v", o)
 	}
@@ -296,7 +296,7 @@ func TestLongLine(t *testing.T) {
 
 func TestTroubleIsInTheError(t *testing.T) {
 	retry := `{"type":"system","subtype":"api_retry","attempt":3,"max_retries":10,"retry_delay_ms":9000,"error_status":529,"error":"overloaded"}`
-	o := play(t, fakeagent.Fake{Out: lines(initLine, retry), Hang: true}, func(task *driver.Task) { task.Budget.Idle = time.Second })
+	o := play(t, agenttest.Fake{Out: lines(initLine, retry), Hang: true}, func(task *driver.Task) { task.Budget.Idle = time.Second })
 	if o.class != driver.Idle || !strings.Contains(o.err.Error(), "overloaded (529), try 3 of 10 again in 9s") {
 		t.Errorf("got %v", o.err)
 	}
@@ -306,7 +306,7 @@ func TestEvents(t *testing.T) {
 	tool := `{"type":"assistant","message":{"id":"3","model":"m","content":[{"type":"tool_use","name":"Bash","input":{"command":"go test ./..."}},{"type":"tool_use","name":"Grep","input":{"pattern":"x"}}]}}`
 	synthetic := `{"type":"assistant","message":{"id":"4","model":"<synthetic>","content":[{"type":"text","text":"API Error"}],"usage":{"input_tokens":0}}}`
 	denied := `{"type":"system","subtype":"permission_denied","tool_name":"Write","message":"not granted"}`
-	o := play(t, fakeagent.Fake{Out: lines(initLine, assistant("hello"), tool, synthetic, denied, good("done"))})
+	o := play(t, agenttest.Fake{Out: lines(initLine, assistant("hello"), tool, synthetic, denied, good("done"))})
 	for kind, part := range map[string]string{"text": "hello", "tool": "Bash go test ./...", "progress": "denied: not granted"} {
 		if !o.told(kind, part) {
 			t.Errorf("no event %s with %q: %+v", kind, part, o.events)
@@ -319,26 +319,26 @@ func TestEvents(t *testing.T) {
 
 // TestSessionThatIsGone: a new one is begun, whose prompt is complete.
 func TestSessionThatIsGone(t *testing.T) {
-	for name, gone := range map[string]fakeagent.Fake{
+	for name, gone := range map[string]agenttest.Fake{
 		"by a result": {Exit: 1, Out: lines(`{"type":"result","subtype":"error_during_execution","is_error":true,"errors":["No conversation found"]}`)},
 		"by stderr":   {Exit: 1, Err: "No conversation found with session ID"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			seen := filepath.Join(t.TempDir(), "seen")
-			f := fakeagent.Fake{Seen: seen, Out: lines(initLine, good("done")), Resumed: map[string]fakeagent.Fake{"--resume": gone}}
+			f := agenttest.Fake{Seen: seen, Out: lines(initLine, good("done")), Resumed: map[string]agenttest.Fake{"--resume": gone}}
 			o := play(t, f, func(task *driver.Task) { task.Session = session })
 			if o.class != "" || o.Summary != "done" || !o.Metered || !o.told("progress", "a new one is begun") {
 				t.Errorf("got %+v", o)
 			}
-			if got := fakeagent.ReadSeen(t, seen).Stdin; got != "Do it." {
+			if got := agenttest.ReadSeen(t, seen).Stdin; got != "Do it." {
 				t.Errorf("the prompt is %q", got)
 			}
 		})
 	}
 	// One that was taken up and failed is not begun anew.
-	failed := fakeagent.Fake{Exit: 1, Out: lines(initLine, `{"type":"result","is_error":true,"api_error_status":529}`)}
-	o := play(t, fakeagent.Fake{Out: lines(initLine, good("done")), Resumed: map[string]fakeagent.Fake{"--resume": failed}},
+	failed := agenttest.Fake{Exit: 1, Out: lines(initLine, `{"type":"result","is_error":true,"api_error_status":529}`)}
+	o := play(t, agenttest.Fake{Out: lines(initLine, good("done")), Resumed: map[string]agenttest.Fake{"--resume": failed}},
 		func(task *driver.Task) { task.Session = session })
 	if o.class != driver.Overloaded {
 		t.Errorf("got %+v", o.err)
@@ -365,10 +365,10 @@ func TestArgumentsAndEnvironment(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			file := filepath.Join(t.TempDir(), "seen")
-			play(t, fakeagent.Fake{Seen: file, Out: lines(initLine, good("done"))}, test.change, func(task *driver.Task) {
+			play(t, agenttest.Fake{Seen: file, Out: lines(initLine, good("done"))}, test.change, func(task *driver.Task) {
 				task.Environment = append(task.Environment, "DISABLE_AUTOUPDATER=0", "ANTHROPIC_API_KEY=k")
 			})
-			seen := fakeagent.ReadSeen(t, file)
+			seen := agenttest.ReadSeen(t, file)
 			if got := strings.Join(seen.Args, " "); got != test.want {
 				t.Errorf("got  %s\nwant %s", got, test.want)
 			}
@@ -382,7 +382,7 @@ func TestArgumentsAndEnvironment(t *testing.T) {
 }
 
 func TestMissingProgram(t *testing.T) {
-	task := fakeagent.Task(t)
+	task := agenttest.Task(t)
 	task.Environment = []string{"PATH=" + t.TempDir()}
 	for _, program := range []string{"", filepath.Join(t.TempDir(), "claude")} {
 		_, err := open(t, program).Run(t.Context(), task, nil)
@@ -395,8 +395,8 @@ func TestMissingProgram(t *testing.T) {
 // TestSoftStopIsNoSuccess: cancelled in the middle, even where the program then prints a result.
 func TestSoftStopIsNoSuccess(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	task := fakeagent.Task(t)
-	d := open(t, fakeagent.Program(t, fakeagent.Fake{Out: lines(initLine, assistant("at work")), Hang: true}))
+	task := agenttest.Task(t)
+	d := open(t, agenttest.Program(t, agenttest.Fake{Out: lines(initLine, assistant("at work")), Hang: true}))
 	result, err := d.Run(ctx, task, func(e driver.Event) { cancel() })
 	if driver.ClassOf(err) != driver.Cancelled || result.Session != session || result.Metered {
 		t.Errorf("got %+v, %v", result, err)

@@ -9,7 +9,7 @@ import (
 
 	"aesop/driver"
 	"aesop/driver/drivertest"
-	"aesop/internal/agentproc/fakeagent"
+	"aesop/internal/agentproc/agenttest"
 )
 
 func TestSuite(t *testing.T) {
@@ -18,7 +18,7 @@ func TestSuite(t *testing.T) {
 		case driver.Timeout, driver.Idle, driver.Cancelled:
 			t.Skip("not applicable: only the driver itself ends a task so")
 		}
-		return open(t, fakeagent.Program(t, fake(play)))
+		return open(t, agenttest.Program(t, fake(play)))
 	})
 }
 
@@ -27,8 +27,8 @@ const session = "b08ee51a-7e89-4ad9-8334-080c9491d66b"
 const initLine = `{"type":"system","subtype":"init","session_id":"` + session + `"}`
 
 // fake is a claude that plays play.
-func fake(play drivertest.Play) fakeagent.Fake {
-	f := fakeagent.Fake{Files: play.Files, Prompt: play.Prompt}
+func fake(play drivertest.Play) agenttest.Fake {
+	f := agenttest.Fake{Files: play.Files, Prompt: play.Prompt}
 	switch play.Hang {
 	case drivertest.Silent:
 		f.Hang = true

@@ -14,7 +14,7 @@ import (
 
 	"aesop/cost"
 	"aesop/driver"
-	"aesop/internal/agentproc/fakeagent"
+	"aesop/internal/agentproc/agenttest"
 )
 
 // outcome is what a run came to.
@@ -31,13 +31,13 @@ func (o outcome) told(kind, part string) bool {
 }
 
 // play runs a task on a fake codex.
-func play(t *testing.T, f fakeagent.Fake, change ...func(*driver.Task)) outcome {
+func play(t *testing.T, f agenttest.Fake, change ...func(*driver.Task)) outcome {
 	t.Helper()
-	o := outcome{task: fakeagent.Task(t)}
+	o := outcome{task: agenttest.Task(t)}
 	for _, c := range change {
 		c(&o.task)
 	}
-	d := open(t, fakeagent.Program(t, f)).With(300 * time.Millisecond)
+	d := open(t, agenttest.Program(t, f)).With(300 * time.Millisecond)
 	var err error
 	o.Result, err = d.Run(t.Context(), o.task, func(e driver.Event) { o.events = append(o.events, e) })
 	o.class = driver.ClassOf(err)
@@ -84,7 +84,7 @@ func TestWhatAFailedTurnMeans(t *testing.T) {
 		t.Run(test.text[:min(len(test.text), 80)], func(t *testing.T) {
 			t.Parallel()
 			for _, exit := range []int{1, 0} { // builds are known that exit 0
-				o := play(t, fakeagent.Fake{Exit: exit, Out: lines(started, turnStarted, failed(test.text))})
+				o := play(t, agenttest.Fake{Exit: exit, Out: lines(started, turnStarted, failed(test.text))})
 				if o.class != test.class || !strings.Contains(o.err.Error(), test.words) || o.err.RetryAfter != test.again {
 					t.Errorf("got %+v, want %s after %s with %q", o.err, test.class, test.again, test.words)
 				}
@@ -99,17 +99,17 @@ func TestWhatAFailedTurnMeans(t *testing.T) {
 // TestOutputThatIsNoSuccess: only a turn that was completed, and exit code 0.
 func TestOutputThatIsNoSuccess(t *testing.T) {
 	for name, test := range map[string]struct {
-		fake  fakeagent.Fake
+		fake  agenttest.Fake
 		words string
 	}{
-		"empty, exit 0":       {fakeagent.Fake{}, "without a result"},
-		"bad flag":            {fakeagent.Fake{Exit: 2, Err: "error: unexpected argument"}, "exit code 2: error: unexpected argument"},
-		"no turn":             {fakeagent.Fake{Out: lines(started)}, "without a result"},
-		"no end":              {fakeagent.Fake{Out: lines(started, turnStarted, said("done"))}, "without a result"},
-		"completed, exit 1":   {fakeagent.Fake{Out: lines(started, turnStarted, said("done"), completed), Exit: 1}, "exit code 1"},
-		"torn":                {fakeagent.Fake{Out: lines(started, turnStarted, said("done")) + completed[:30]}, "in the middle of a line"},
-		"a turn of 9 MB":      {fakeagent.Fake{Out: lines(started, turnStarted), Long: 9 << 20}, "were not read"},
-		"another turn begins": {fakeagent.Fake{Out: lines(started, turnStarted, completed, turnStarted)}, "without a result"},
+		"empty, exit 0":       {agenttest.Fake{}, "without a result"},
+		"bad flag":            {agenttest.Fake{Exit: 2, Err: "error: unexpected argument"}, "exit code 2: error: unexpected argument"},
+		"no turn":             {agenttest.Fake{Out: lines(started)}, "without a result"},
+		"no end":              {agenttest.Fake{Out: lines(started, turnStarted, said("done"))}, "without a result"},
+		"completed, exit 1":   {agenttest.Fake{Out: lines(started, turnStarted, said("done"), completed), Exit: 1}, "exit code 1"},
+		"torn":                {agenttest.Fake{Out: lines(started, turnStarted, said("done")) + completed[:30]}, "in the middle of a line"},
+		"a turn of 9 MB":      {agenttest.Fake{Out: lines(started, turnStarted), Long: 9 << 20}, "were not read"},
+		"another turn begins": {agenttest.Fake{Out: lines(started, turnStarted, completed, turnStarted)}, "without a result"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -122,7 +122,7 @@ func TestOutputThatIsNoSuccess(t *testing.T) {
 
 // TestWarningsAreNoFailures: neither notices of retries, nor items of kind error, nor what stands on standard error.
 func TestWarningsAreNoFailures(t *testing.T) {
-	o := play(t, fakeagent.Fake{Err: "WARNING: ERROR: Refusing to create helper binaries\n", Out: lines("noise", started,
+	o := play(t, agenttest.Fake{Err: "WARNING: ERROR: Refusing to create helper binaries\n", Out: lines("noise", started,
 		`{"type":"item.completed","item":{"type":"error","message":"Model metadata not found"}}`, turnStarted,
 		`{"type":"error","message":"Reconnecting... 1/5 (exceeded retry limit, last status: 429 Too Many Requests)"}`,
 		`{"type":"item.completed","item":{"type":"todo_list","text":["a","b"]}}`, said("done"), completed)})
@@ -136,7 +136,7 @@ func TestWarningsAreNoFailures(t *testing.T) {
 
 // TestUsageWithACallThatWasLost: codex does not count a request whose answer broke off, but it was paid for.
 func TestUsageWithACallThatWasLost(t *testing.T) {
-	o := play(t, fakeagent.Fake{Out: lines(started, turnStarted, `{"type":"error","message":"Reconnecting... 1/5 (stream disconnected before completion: x)"}`, completed)})
+	o := play(t, agenttest.Fake{Out: lines(started, turnStarted, `{"type":"error","message":"Reconnecting... 1/5 (stream disconnected before completion: x)"}`, completed)})
 	if o.class != "" || o.Metered || o.Calls[0] != used {
 		t.Errorf("got %+v", o)
 	}
@@ -144,7 +144,7 @@ func TestUsageWithACallThatWasLost(t *testing.T) {
 
 // TestUsageOfAThread: the counts are those of the thread, from its begin.
 func TestUsageOfAThread(t *testing.T) {
-	first := play(t, fakeagent.Fake{Out: lines(started, turnStarted, completed)}, func(task *driver.Task) { task.Model = "gpt" })
+	first := play(t, agenttest.Fake{Out: lines(started, turnStarted, completed)}, func(task *driver.Task) { task.Model = "gpt" })
 	want := used
 	want.Model = "gpt"
 	if first.Usage() != want {
@@ -154,28 +154,28 @@ func TestUsageOfAThread(t *testing.T) {
 		return lines(started, turnStarted, `{"type":"turn.completed","usage":{`+counts+`}}`)
 	}
 	continued := func(from string) func(*driver.Task) { return func(task *driver.Task) { task.Session = from } }
-	second := play(t, fakeagent.Fake{Out: turn(`"input_tokens":1500,"cached_input_tokens":900,"cache_write_input_tokens":70,"output_tokens":50,"reasoning_output_tokens":30`)},
+	second := play(t, agenttest.Fake{Out: turn(`"input_tokens":1500,"cached_input_tokens":900,"cache_write_input_tokens":70,"output_tokens":50,"reasoning_output_tokens":30`)},
 		continued(first.Session))
 	if want := (cost.Usage{Input: 200, CacheRead: 300, Output: 8, Metered: true}); second.Usage() != want {
 		t.Errorf("got %+v, want %+v", second.Usage(), want)
 	}
-	third := play(t, fakeagent.Fake{Out: turn(`"input_tokens":1501,"cached_input_tokens":900,"cache_write_input_tokens":70,"output_tokens":51,"reasoning_output_tokens":30`)},
+	third := play(t, agenttest.Fake{Out: turn(`"input_tokens":1501,"cached_input_tokens":900,"cache_write_input_tokens":70,"output_tokens":51,"reasoning_output_tokens":30`)},
 		continued(second.Session))
 	if want := (cost.Usage{Input: 1, Output: 1, Metered: true}); third.Usage() != want {
 		t.Errorf("got %+v, want %+v", third.Usage(), want)
 	}
 	// A turn that failed says nothing; the next one says what both used.
-	broken := play(t, fakeagent.Fake{Out: lines(started, turnStarted, failed("boom"))}, continued(first.Session))
+	broken := play(t, agenttest.Fake{Out: lines(started, turnStarted, failed("boom"))}, continued(first.Session))
 	if broken.Metered || broken.Session != first.Session {
 		t.Errorf("got %+v after %s", broken.Result, first.Session)
 	}
-	after := play(t, fakeagent.Fake{Out: turn(`"input_tokens":1100,"cached_input_tokens":600,"cache_write_input_tokens":70,"output_tokens":44,"reasoning_output_tokens":30`)},
+	after := play(t, agenttest.Fake{Out: turn(`"input_tokens":1100,"cached_input_tokens":600,"cache_write_input_tokens":70,"output_tokens":44,"reasoning_output_tokens":30`)},
 		continued(broken.Session))
 	if want := (cost.Usage{Input: 100, Output: 2, Metered: true}); after.Usage() != want {
 		t.Errorf("got %+v, want %+v", after.Usage(), want)
 	}
 	// Counts that went down began anew.
-	anew := play(t, fakeagent.Fake{Out: turn(`"input_tokens":10,"output_tokens":500`)}, continued(first.Session))
+	anew := play(t, agenttest.Fake{Out: turn(`"input_tokens":10,"output_tokens":500`)}, continued(first.Session))
 	if want := (cost.Usage{Input: 10, Output: 500, Metered: true}); anew.Usage() != want {
 		t.Errorf("got %+v, want %+v", anew.Usage(), want)
 	}
@@ -183,7 +183,7 @@ func TestUsageOfAThread(t *testing.T) {
 
 func TestTokenBudget(t *testing.T) {
 	for limit, class := range map[int64]driver.Class{1042: "", 1041: driver.Truncated} {
-		o := play(t, fakeagent.Fake{Out: lines(started, turnStarted, completed)}, func(task *driver.Task) { task.Budget.Tokens = limit })
+		o := play(t, agenttest.Fake{Out: lines(started, turnStarted, completed)}, func(task *driver.Task) { task.Budget.Tokens = limit })
 		if o.class != class || o.Usage() != used {
 			t.Errorf("%d: got %+v", limit, o)
 		}
@@ -194,12 +194,12 @@ func TestTokenBudget(t *testing.T) {
 func TestSchema(t *testing.T) {
 	seen := filepath.Join(t.TempDir(), "seen")
 	withSchema := func(task *driver.Task) { task.Schema = json.RawMessage(`{"type":"object"}`) }
-	o := play(t, fakeagent.Fake{Seen: seen, Out: lines(started, turnStarted, said("first I looked"), said(`{"name":"Ann"}`), completed)}, withSchema)
+	o := play(t, agenttest.Fake{Seen: seen, Out: lines(started, turnStarted, said("first I looked"), said(`{"name":"Ann"}`), completed)}, withSchema)
 	if o.class != "" || string(o.Answer) != `{"name":"Ann"}` {
 		t.Errorf("got %+v", o)
 	}
 	file := ""
-	for _, arg := range fakeagent.ReadSeen(t, seen).Args {
+	for _, arg := range agenttest.ReadSeen(t, seen).Args {
 		if name, ok := strings.CutPrefix(arg, "--output-schema="); ok {
 			file = name
 		}
@@ -211,39 +211,39 @@ func TestSchema(t *testing.T) {
 		t.Error("the file of the schema is left")
 	}
 	for _, text := range []string{"not json", "", `{"name":`} {
-		if o := play(t, fakeagent.Fake{Out: lines(started, turnStarted, said(text), completed)}, withSchema); o.class != driver.InvalidOutput || o.Answer != nil || !o.Metered {
+		if o := play(t, agenttest.Fake{Out: lines(started, turnStarted, said(text), completed)}, withSchema); o.class != driver.InvalidOutput || o.Answer != nil || !o.Metered {
 			t.Errorf("%q: got %+v", text, o)
 		}
 	}
 }
 
 func TestItDoesNotExit(t *testing.T) {
-	o := play(t, fakeagent.Fake{Out: lines(started, turnStarted, said("done"), completed), Hang: true})
+	o := play(t, agenttest.Fake{Out: lines(started, turnStarted, said("done"), completed), Hang: true})
 	if o.class != "" || o.Summary != "done" || !o.Metered {
 		t.Errorf("got %+v", o)
 	}
-	o = play(t, fakeagent.Fake{Out: lines(started, turnStarted, failed("last status: 429")), Hang: true})
+	o = play(t, agenttest.Fake{Out: lines(started, turnStarted, failed("last status: 429")), Hang: true})
 	if o.class != driver.RateLimited {
 		t.Errorf("got %+v", o.err)
 	}
 }
 
 func TestLongLine(t *testing.T) {
-	if o := play(t, fakeagent.Fake{Long: 100 << 20, Out: lines(started, turnStarted, completed)}); o.class != "" || !o.Metered {
+	if o := play(t, agenttest.Fake{Long: 100 << 20, Out: lines(started, turnStarted, completed)}); o.class != "" || !o.Metered {
 		t.Errorf("got %+v", o)
 	}
 }
 
 func TestTroubleIsInTheError(t *testing.T) {
 	waiting := `{"type":"error","message":"Reconnecting... waiting for network (Connection failed: error sending request)"}`
-	o := play(t, fakeagent.Fake{Out: lines(started, turnStarted), Talk: waiting}, func(task *driver.Task) { task.Budget.Timeout = time.Second })
+	o := play(t, agenttest.Fake{Out: lines(started, turnStarted), Talk: waiting}, func(task *driver.Task) { task.Budget.Timeout = time.Second })
 	if o.class != driver.Timeout || !strings.Contains(o.err.Error(), "waiting for network") {
 		t.Errorf("got %v", o.err)
 	}
 }
 
 func TestEvents(t *testing.T) {
-	o := play(t, fakeagent.Fake{Out: lines(started, turnStarted, said("hello"),
+	o := play(t, agenttest.Fake{Out: lines(started, turnStarted, said("hello"),
 		`{"type":"item.started","item":{"type":"command_execution","command":"/bin/bash -lc 'go test ./...'"}}`,
 		`{"type":"item.started","item":{"type":"mcp_tool_call","server":"s","tool":"u"}}`,
 		`{"type":"item.started","item":{"type":"web_search","query":"q"}}`,
@@ -259,11 +259,11 @@ func TestEvents(t *testing.T) {
 // TestSessionThatIsGone: a new one is begun, whose usage counts from nothing.
 func TestSessionThatIsGone(t *testing.T) {
 	seen := filepath.Join(t.TempDir(), "seen")
-	gone := fakeagent.Fake{Exit: 1, Err: "Error: thread/resume failed: no rollout found for thread id"}
+	gone := agenttest.Fake{Exit: 1, Err: "Error: thread/resume failed: no rollout found for thread id"}
 	from := `{"thread":"` + thread + `","used":{"input":5,"output":5,"metered":true}}`
-	o := play(t, fakeagent.Fake{Seen: seen, Out: lines(started, turnStarted, completed), Resumed: map[string]fakeagent.Fake{"resume": gone}},
+	o := play(t, agenttest.Fake{Seen: seen, Out: lines(started, turnStarted, completed), Resumed: map[string]agenttest.Fake{"resume": gone}},
 		func(task *driver.Task) { task.Session = from })
-	if o.class != "" || o.Usage() != used || !o.told("progress", "a new one is begun") || fakeagent.ReadSeen(t, seen).Stdin != "Do it." {
+	if o.class != "" || o.Usage() != used || !o.told("progress", "a new one is begun") || agenttest.ReadSeen(t, seen).Stdin != "Do it." {
 		t.Errorf("got %+v", o)
 	}
 }
@@ -286,8 +286,8 @@ func TestArguments(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			file := filepath.Join(t.TempDir(), "seen")
-			o := play(t, fakeagent.Fake{Seen: file, Out: lines(started, turnStarted, completed)}, test.change)
-			got := strings.Join(fakeagent.ReadSeen(t, file).Args, " ")
+			o := play(t, agenttest.Fake{Seen: file, Out: lines(started, turnStarted, completed)}, test.change)
+			got := strings.Join(agenttest.ReadSeen(t, file).Args, " ")
 			if want := strings.ReplaceAll(test.want, "ATTEMPT", o.task.AttemptDir); got != want {
 				t.Errorf("got  %s\nwant %s", got, want)
 			}
@@ -296,7 +296,7 @@ func TestArguments(t *testing.T) {
 }
 
 func TestMissingProgram(t *testing.T) {
-	task := fakeagent.Task(t)
+	task := agenttest.Task(t)
 	task.Environment = []string{"PATH=" + t.TempDir()}
 	_, err := open(t, "").Run(t.Context(), task, nil)
 	if driver.ClassOf(err) != driver.Crashed || !strings.Contains(err.Error(), "codex is not installed") || !strings.Contains(err.Error(), "npm install") {

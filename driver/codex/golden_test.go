@@ -7,10 +7,10 @@ import (
 
 	"aesop/driver"
 	"aesop/driver/codex"
-	"aesop/internal/agentproc/fakeagent"
+	"aesop/internal/agentproc/agenttest"
 )
 
-func TestMain(m *testing.M) { fakeagent.Main(m) }
+func TestMain(m *testing.M) { agenttest.Main(m) }
 
 // open is a driver of a program.
 func open(t testing.TB, program string) *codex.Driver {
@@ -23,5 +23,5 @@ func open(t testing.TB, program string) *codex.Driver {
 }
 
 func TestGolden(t *testing.T) {
-	fakeagent.Golden(t, func(program string) driver.Driver { return open(t, program) })
+	agenttest.Golden(t, func(program string) driver.Driver { return open(t, program) })
 }

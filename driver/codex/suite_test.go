@@ -9,7 +9,7 @@ import (
 
 	"aesop/driver"
 	"aesop/driver/drivertest"
-	"aesop/internal/agentproc/fakeagent"
+	"aesop/internal/agentproc/agenttest"
 )
 
 func TestSuite(t *testing.T) {
@@ -20,7 +20,7 @@ func TestSuite(t *testing.T) {
 		case driver.InvalidOutput:
 			t.Skip("not applicable: only an answer to a schema can be invalid")
 		}
-		return open(t, fakeagent.Program(t, fake(play)))
+		return open(t, agenttest.Program(t, fake(play)))
 	})
 }
 
@@ -32,8 +32,8 @@ const (
 )
 
 // fake is a codex that plays play.
-func fake(play drivertest.Play) fakeagent.Fake {
-	f := fakeagent.Fake{Files: play.Files, Prompt: play.Prompt, Out: lines(started, turnStarted)}
+func fake(play drivertest.Play) agenttest.Fake {
+	f := agenttest.Fake{Files: play.Files, Prompt: play.Prompt, Out: lines(started, turnStarted)}
 	switch play.Hang {
 	case drivertest.Silent:
 		f.Hang = true

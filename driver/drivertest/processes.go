@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// marked finds the running processes with a mark and their names. It reads /proc itself, so that it does not share a fault
-// with the code under test; where there is none, it finds nothing.
-func marked(mark string) map[int]string {
+// Running finds the running processes of a task's mark, and their names by process id. It reads /proc itself, so that it does not
+// share a fault with the code under test; where there is none, it finds nothing.
+func Running(mark string) map[int]string {
 	found := map[int]string{}
 	each("environ", func(pid int, environ []byte) {
 		if bytes.Contains(environ, []byte("AESOP_MARK="+mark+"\x00")) {

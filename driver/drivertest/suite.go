@@ -78,10 +78,10 @@ func (s suite) verbatim(t *testing.T) {
 	}
 }
 
-// largePrompt is 1 MiB of lines, more than any system takes as an argument.
+// largePrompt is nearly 1 MiB of lines: more than any system takes as an argument, as much as programs take at all.
 func largePrompt() string {
 	var b strings.Builder
-	for i := 0; b.Len() < 1<<20; i++ {
+	for i := 0; b.Len() < 1<<20-64; i++ {
 		fmt.Fprintf(&b, "line %d of a long task\n", i)
 	}
 	return b.String()
@@ -178,7 +178,7 @@ func (s suite) cancelled(t *testing.T) {
 			reason := errors.New("enough")
 			var watch sync.WaitGroup
 			watch.Go(func() { // when the agent runs, or after a second where it is no process
-				poll(ctx, time.Second, func() bool { return len(marked(p.task.Mark)) > 0 })
+				poll(ctx, time.Second, func() bool { return len(Running(p.task.Mark)) > 0 })
 				cancel(reason)
 			})
 			_, err := p.run(t, ctx, d)
@@ -206,7 +206,7 @@ func (s suite) total(t *testing.T) {
 }
 
 func (s suite) totalTalking(t *testing.T) {
-	s.deadline(t, Talking, driver.Budget{Timeout: 4 * time.Second, Idle: 3 * time.Second}, driver.Timeout)
+	s.deadline(t, Talking, driver.Budget{Timeout: 6 * time.Second, Idle: 5 * time.Second}, driver.Timeout)
 }
 
 func (s suite) idle(t *testing.T) {

@@ -105,7 +105,7 @@ func (p *place) run(t *testing.T, ctx context.Context, d driver.Driver) (driver.
 			t.Errorf("an event has no kind: %+v", e)
 		}
 	}
-	for pid, name := range marked(p.task.Mark) {
+	for pid, name := range Running(p.task.Mark) {
 		t.Errorf("process %d (%s) is left", pid, name)
 	}
 	p.checkOutside(t)

@@ -12,6 +12,7 @@
 package modelserver
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -79,10 +80,11 @@ stream_max_retries = 0
 `, s.URL())
 }
 
-// Talk scripts the conversations whose text holds match; of several that do, the first counts. Each request takes the next
-// step, whichever conversation it comes from, and the last step repeats.
+// Talk scripts the conversations whose text holds match; of several talks that match, the first counts. Each request of a
+// conversation takes the next step, and the last step repeats. A conversation is a session of the program, so one that is resumed
+// goes on where it was, and several at once do not mix.
 func (s *Server) Talk(match string, steps ...Step) *Talk {
-	t := &Talk{match: match, steps: steps}
+	t := &Talk{match: match, steps: steps, at: map[string]int{}}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.talks = append(s.talks, t)
@@ -102,6 +104,7 @@ type Talk struct {
 	steps []Step
 
 	mu       sync.Mutex
+	at       map[string]int // the next step of each session
 	requests []Request
 	served   []cost.Usage
 }
@@ -128,7 +131,10 @@ func (t *Talk) next(r Request) Step {
 	if len(t.steps) == 0 {
 		return Step{}
 	}
-	return t.steps[min(len(t.requests), len(t.steps))-1]
+	session := cmp.Or(r.Header.Get("X-Claude-Code-Session-Id"), r.Header.Get("Session-Id"))
+	n := t.at[session]
+	t.at[session] = min(n+1, len(t.steps)-1)
+	return t.steps[n]
 }
 
 func (t *Talk) serve(u cost.Usage, model string) {

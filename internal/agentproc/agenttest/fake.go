@@ -1,9 +1,10 @@
 //go:build unix
 
-// Package fakeagent plays an agent's program in tests of drivers: the test's own binary, run again, does what a Fake says.
+// Package agenttest is what tests of the drivers of agent programs share. Program makes a program that plays a Fake: it is the
+// test's own binary, run again. Installed finds the real one.
 //
-//	func TestMain(m *testing.M) { fakeagent.Main(m) }
-package fakeagent
+//	func TestMain(m *testing.M) { agenttest.Main(m) }
+package agenttest
 
 import (
 	"encoding/json"
@@ -145,7 +146,9 @@ func Program(t testing.TB, f Fake) string {
 	if err == nil {
 		// Without the second variable, a program that is built for the race detector waits a second before it exits.
 		text := fmt.Sprintf("#!/bin/sh\n%s=%s GORACE=atexit_sleep_ms=0 exec %s \"$@\"\n", variable, quote(filepath.Join(dir, "fake.json")), quote(self))
+		syscall.ForkLock.RLock() // a child that is started meanwhile would hold the file open for writing, and it could not be run
 		err = os.WriteFile(program, []byte(text), 0o700)
+		syscall.ForkLock.RUnlock()
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,6 @@
 //go:build unix
 
-package fakeagent
+package agenttest
 
 import (
 	"encoding/json"
@@ -99,22 +99,4 @@ func record(t *testing.T, d driver.Driver, task driver.Task) []byte {
 		t.Fatal(err)
 	}
 	return append(data, '\n')
-}
-
-// Task is a task in folders of its own.
-func Task(t testing.TB) driver.Task {
-	t.Helper()
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	task := driver.Task{Item: "item", Slug: "slug", Wave: "wave", AttemptID: "0123456789abcdef", Prompt: "Do it.", Round: 1,
-		Dir: filepath.Join(dir, "tree"), AttemptDir: filepath.Join(dir, "attempt"), Mark: "fakeagent-" + strings.ReplaceAll(dir, "/", "-"),
-		Environment: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(dir, "home")}}
-	for _, folder := range []string{task.Dir, task.AttemptDir, filepath.Join(dir, "home")} {
-		if err := os.Mkdir(folder, 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return task
 }
