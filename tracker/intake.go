@@ -15,6 +15,8 @@ type IntakeOptions struct {
 	Now         time.Time // leases are judged by it
 	Max         int       // of items; 0: no limit
 	MaxAttempts int       // an item with as many attempts is exhausted; 0: no limit
+	// Order names the only items to consider, in this order; nil: all, by priority and age. With it, Max does not count.
+	Order []string
 	// Exclude says which items are not to be taken by this wave, for reasons of the caller's; nil: none. They occupy their paths, and
 	// others can depend on them, all the same.
 	Exclude func(id string) bool
@@ -42,10 +44,25 @@ func Intake(backlog Backlog, options IntakeOptions) Selection {
 		}
 		in.occupy(item)
 	}
-	for _, item := range inOrder(backlog.Items) {
+	for _, item := range in.order(backlog.Items) {
 		in.consider(item)
 	}
 	return in.Selection
+}
+
+// order are the items to consider.
+func (in *intake) order(items []Item) []Item {
+	if in.Order == nil {
+		return inOrder(items)
+	}
+	in.Max = 0
+	named := make([]Item, 0, len(in.Order))
+	for _, id := range in.Order {
+		if item, ok := in.byID[id]; ok {
+			named = append(named, item)
+		}
+	}
+	return named
 }
 
 // inOrder sorts stably, so that file order decides last.

@@ -117,6 +117,8 @@ type begin struct {
 	over    map[string]string // commit to start from if the base has nothing that it lacks, by repository
 	exclude map[string]bool   // items not to take
 	resumed []journal.Resume
+
+	manifest *Manifest // what to do; nil: what the backlog has
 }
 
 // runOne runs one new wave. The fold comes back beside the report where there is one.

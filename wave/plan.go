@@ -9,44 +9,11 @@ import (
 	"aesop/wave/policy"
 )
 
-// Plan is what a wave would do now. Making it changes nothing but the engine's own repositories.
-type Plan struct {
-	SchemaVersion int                 `json:"schemaVersion"`
-	Outcome       journal.Outcome     `json:"outcome"` // good where there is something to do
-	Reason        string              `json:"reason"`  // of a stop
-	Driver        string              `json:"driver"`
-	Repositories  []PlannedRepository `json:"repositories"`
-	Items         []PlannedItem       `json:"items"`
-	Skipped       []journal.Skipped   `json:"skipped"`
-}
-
-// PlannedRepository is a repository that a wave would work on.
-type PlannedRepository struct {
-	Repo       string       `json:"repo"` // as the backlog's items have it, "." where they have none
-	Path       string       `json:"path"`
-	Remote     string       `json:"remote"`
-	BaseBranch string       `json:"baseBranch"`
-	Base       string       `json:"base"`
-	Dirty      []string     `json:"dirty"` // changed paths of the user's work tree, which a wave does not see
-	Error      *ReportError `json:"error"` // why it cannot be worked on
-}
-
-// PlannedItem is an item that a wave would take.
-type PlannedItem struct {
-	ID        string   `json:"id"`
-	Slug      string   `json:"slug"`
-	Title     string   `json:"title"`
-	Repo      string   `json:"repo"`
-	Priority  string   `json:"priority"`
-	Model     *string  `json:"model"`
-	OwnsFiles []string `json:"ownsFiles"`
-	TestCmd   string   `json:"testCmd"`
-}
-
-// Plan says what Run would do. Gates are asked: a no comes back as the plan's outcome.
-func (s *Scheduler) Plan(ctx context.Context) (Plan, error) {
-	plan := Plan{SchemaVersion: SchemaVersion, Driver: s.config.Driver.Info().Name, Repositories: []PlannedRepository{},
-		Items: []PlannedItem{}, Skipped: []journal.Skipped{}}
+// Plan says what Run would do, and what the agents would be told. Gates are asked: a no comes back as the outcome.
+// Nothing is changed but the engine's own repositories.
+func (s *Scheduler) Plan(ctx context.Context) (Manifest, error) {
+	plan := Manifest{SchemaVersion: SchemaVersion, Driver: s.config.Driver.Info().Name, Policy: ManifestPolicy(s.policy()),
+		Repositories: []PlannedRepository{}, Items: []PlannedItem{}, Skipped: []SkippedItem{}}
 	for _, gate := range append([]Gate{s.halt}, s.config.Gates...) {
 		if err := gate.Check(ctx, Point{Step: "claim"}); err != nil {
 			stopped := stoppedBy(gateAnswer(gate, err))
@@ -65,10 +32,9 @@ func (s *Scheduler) Plan(ctx context.Context) (Plan, error) {
 	plan.addRepositories(chosen)
 	plan.Skipped = append(plan.Skipped, skipped(chosen.Skipped)...)
 	for _, item := range chosen.Items {
-		planned := PlannedItem{ID: item.ID, Slug: item.Slug, Title: item.Title, Repo: item.Repository(), Priority: item.Priority, OwnsFiles: item.OwnsFiles,
-			TestCmd: item.TestCmd.String()}
-		if model := s.model(item); model != "" {
-			planned.Model = &model
+		planned, err := s.plannedItem(item)
+		if err != nil {
+			return plan, err
 		}
 		plan.Items = append(plan.Items, planned)
 	}
@@ -79,7 +45,14 @@ func (s *Scheduler) Plan(ctx context.Context) (Plan, error) {
 	return plan, nil
 }
 
-func (p *Plan) addRepositories(chosen choice) {
+// plannedItem is an item as a manifest has it.
+func (s *Scheduler) plannedItem(item tracker.Item) (PlannedItem, error) {
+	prompt, err := s.config.Prompts.Prompt(PromptInput{Item: item, Test: item.TestCmd.String(), Round: 1})
+	return PlannedItem{ID: item.ID, Slug: item.Slug, Title: item.Title, Repo: item.Repository(), Priority: item.Priority,
+		OwnsFiles: append([]string{}, item.OwnsFiles...), TestCmd: item.TestCmd.String(), Fingerprint: item.Fingerprint(), Model: orNull(s.model(item)), Prompt: &prompt}, err
+}
+
+func (p *Manifest) addRepositories(chosen choice) {
 	for _, r := range chosen.targets.planned(chosen.places) {
 		row := PlannedRepository{Repo: r.Name, Path: r.Path, Remote: r.Remote, BaseBranch: r.Branch, Base: r.Base, Dirty: append([]string{}, r.Dirty...)}
 		if err := chosen.targets.failed[r.Name]; err != nil {
@@ -92,14 +65,18 @@ func (p *Plan) addRepositories(chosen choice) {
 // choice is what a wave could begin with.
 type choice struct {
 	tracker.Selection
-	places  []place
-	targets *targets
+	places   []place
+	targets  *targets
+	manifest *Manifest // nil: there is none
 }
 
 // choose reads the backlog, opens its repositories and selects.
 func (s *Scheduler) choose(ctx context.Context, id string, b begin) (choice, error) {
 	backlog, err := s.config.Tracker.Backlog(ctx)
 	if err != nil {
+		return choice{}, err
+	}
+	if err := s.stale(b.manifest, backlog); err != nil {
 		return choice{}, err
 	}
 	places, err := s.places(backlog)
@@ -110,8 +87,11 @@ func (s *Scheduler) choose(ctx context.Context, id string, b begin) (choice, err
 	if err != nil {
 		return choice{}, err
 	}
+	if err := s.rewritten(ctx, b.manifest, all); err != nil {
+		return choice{}, err
+	}
 	var asking error
-	chosen := tracker.Intake(backlog, tracker.IntakeOptions{Now: s.config.Clock(), Max: s.config.MaxItems, MaxAttempts: s.config.MaxAttempts,
+	chosen := tracker.Intake(backlog, tracker.IntakeOptions{Now: s.config.Clock(), Max: s.config.MaxItems, MaxAttempts: s.config.MaxAttempts, Order: b.manifest.order(),
 		Exclude: func(id string) bool { return b.exclude[id] },
 		InBase: func(item tracker.Item) (bool, error) {
 			in, err := all.inBase(ctx, item)
@@ -120,7 +100,7 @@ func (s *Scheduler) choose(ctx context.Context, id string, b begin) (choice, err
 			}
 			return in, err
 		}})
-	return choice{chosen, places, all}, asking
+	return choice{chosen, places, all, b.manifest}, asking
 }
 
 // nothing says why a selection is empty.
@@ -154,14 +134,29 @@ func (s *Scheduler) model(item tracker.Item) string {
 func (s *Scheduler) planned(chosen choice, claims map[string]string) journal.Planned {
 	info := s.config.Driver.Info()
 	needs := s.policy()
+	if chosen.manifest != nil {
+		needs = chosen.manifest.Policy.policy()
+	}
 	plan := journal.Planned{Driver: info.Name, Tier: info.EffectiveTier(), Repairs: needs.Repairs, SpotCheck: needs.SpotCheck, ReviewShare: needs.Review,
 		Prompt: s.config.Prompts.Version(), RedBase: s.config.AllowRedBase, Review: s.config.Reviewer != nil, Approve: s.config.Approver != nil,
 		Repositories: chosen.targets.planned(chosen.places), Skipped: skipped(chosen.Skipped)}
 	for _, item := range chosen.Items {
 		plan.Items = append(plan.Items, journal.Item{ID: item.ID, Slug: item.Slug, Title: item.Title, Fingerprint: item.Fingerprint(),
-			Repo: item.Repository(), TestText: item.TestCmd.String(), Model: s.model(item), Claim: claims[item.ID], Attempts: item.Attempts})
+			Repo: item.Repository(), TestText: item.TestCmd.String(), Model: chosen.model(s, item), Claim: claims[item.ID], Attempts: item.Attempts})
 	}
 	return plan
+}
+
+// model is what an item's worker runs with in the wave that is planned.
+func (c choice) model(s *Scheduler, item tracker.Item) string {
+	if c.manifest != nil {
+		for _, planned := range c.manifest.Items {
+			if planned.ID == item.ID && planned.Model != nil {
+				return *planned.Model
+			}
+		}
+	}
+	return s.model(item)
 }
 
 // policy is the configured policy, or that of the driver's tier.

@@ -22,7 +22,8 @@ type target struct {
 	engine  *git.Engine
 	remote  *git.Remote
 	shipper Shipper
-	guarded string // digest of the user's git configuration and hooks, before any agent worked
+	tip     git.SHA // of the base branch, when it was opened
+	guarded string  // digest of the user's git configuration and hooks, before any agent worked
 }
 
 // origin says where the work in a repository starts. Empty fields are found out.
@@ -129,7 +130,8 @@ func (s *Scheduler) findBase(ctx context.Context, id string, t *target, want str
 	if err := s.freeEngine(ctx, id, t.engine); err != nil {
 		return err
 	}
-	t.Base = cmp.Or(t.Base, refs.All["refs/heads/"+t.Branch])
+	t.tip = refs.All["refs/heads/"+t.Branch]
+	t.Base = cmp.Or(t.Base, t.tip)
 	if err := t.engine.Fetch(ctx, t.remote, t.Base); err != nil {
 		return &SetupError{Code: "remote_unreachable", Message: fmt.Sprintf("branch %s of remote %s cannot be fetched: %v", t.Branch, t.Origin, err),
 			Hint: "check the network and your credentials", Err: err}

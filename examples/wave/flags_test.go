@@ -18,7 +18,7 @@ var settingFlags = map[string]struct{ key, value, shown string }{
 }
 
 // otherFlags are for the command itself; the scripts in testdata use each.
-var otherFlags = map[string]bool{"help": true, "repo": true, "config": true, "json": true, "script": true, "dry-run": true, "drain": true}
+var otherFlags = map[string]bool{"help": true, "repo": true, "config": true, "json": true, "script": true, "dry-run": true, "drain": true, "manifest": true}
 
 // TestEveryFlagOfRunSetsItsKey, and there is no flag that sets nothing.
 func TestEveryFlagOfRunSetsItsKey(t *testing.T) {

@@ -36,9 +36,9 @@ func TestLiveLines(t *testing.T) {
 	}
 	var items []journal.Item
 	for _, id := range []string{"idle", "works", "repairs", "tests", "failed", "passed", "waits", "ended", "shipped", "a-name-that-is-much-too-long"} {
-		items = append(items, journal.Item{ID: id, Slug: id})
+		items = append(items, journal.Item{ID: id, Slug: id, Repo: "."})
 	}
-	happen(journal.Planned{Items: items})
+	happen(journal.Planned{Repositories: []journal.Repository{{Name: "."}}, Items: items})
 	for _, i := range items[1:9] {
 		happen(started(i.ID, 1))
 	}
@@ -51,7 +51,7 @@ func TestLiveLines(t *testing.T) {
 	}
 	at = start.Add(30 * time.Second)
 	happen(journal.Asked{Item: "waits", Commit: "cwaits"}, journal.ItemEnded{Item: "ended", State: journal.StateReviewRejected},
-		journal.PushIntent{Items: []string{"passed"}}, journal.Shipped{Items: map[string]string{"shipped": "c"}})
+		journal.PushIntent{Repo: ".", Items: []string{"passed"}}, journal.Shipped{Repo: ".", Items: map[string]string{"shipped": "c"}})
 	using := map[string]using{"works": {"works-1", cost.Usage{Output: 12}}, "repairs": {"repairs-2", cost.Usage{Input: 2_000_000}}, "tests": {"another", cost.Usage{Input: 9}}}
 	got := liveLines(start.Add(65*time.Second), w, using)
 	want := strings.Split(strings.Trim(`
@@ -70,7 +70,7 @@ func TestLiveLines(t *testing.T) {
 		t.Errorf("wanted (-), drawn (+):\n%s", diff)
 	}
 
-	happen(journal.AttemptEnded{Item: "works", Attempt: "works-1", Outcome: journal.OutcomeDriver, Usage: cost.Usage{Output: 12}}, journal.PushIntent{Items: []string{"passed"}})
+	happen(journal.AttemptEnded{Item: "works", Attempt: "works-1", Outcome: journal.OutcomeDriver, Usage: cost.Usage{Output: 12}}, journal.PushIntent{Repo: ".", Items: []string{"passed"}})
 	got = liveLines(start.Add(65*time.Second), w, using)
 	if !strings.Contains(got[1], "driver_failed") || !strings.Contains(got[1], "12+ tokens  -") || !strings.Contains(got[5], "shipping") {
 		t.Errorf("lines:\n%s", strings.Join(got, "\n"))

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
 
 	"aesop"
 	"aesop/examples/internal/cli"
@@ -75,13 +74,21 @@ type runCommand struct {
 	cli.Common
 	driverFlags
 	selectFlags
-	DryRun bool `help:"Say what would be done; same as plan."`
-	Drain  bool `help:"Run waves until the backlog is drained, each on top of what the one before shipped."`
+	DryRun   bool   `help:"Say what would be done; same as plan."`
+	Manifest string `help:"Do what a manifest of wave plan says: its items, in its order." placeholder:"FILE" xor:"what"`
+	Drain    bool   `xor:"what" help:"Run waves until the backlog is drained, each on top of what the one before shipped."`
 }
 
-func (cmd runCommand) Run(c *cli.Context) error {
+func (cmd *runCommand) Run(c *cli.Context) error {
 	if cmd.DryRun {
-		return planCommand{cmd.Common, cmd.driverFlags, cmd.selectFlags}.Run(c)
+		return planCommand{Common: cmd.Common, driverFlags: cmd.driverFlags, selectFlags: cmd.selectFlags}.Run(c)
+	}
+	var manifest wave.Manifest
+	if cmd.Manifest != "" {
+		var err error
+		if manifest, err = cmd.readManifest(); err != nil {
+			return err
+		}
 	}
 	engine, end, err := cmd.begin(c, cmd.Common, cmd.selectFlags.keys())
 	if err != nil {
@@ -93,7 +100,12 @@ func (cmd runCommand) Run(c *cli.Context) error {
 		end()
 		return finishDrain(c, engine.State, reports, err)
 	}
-	report, err := engine.Run(c)
+	var report wave.Report
+	if cmd.Manifest != "" {
+		report, err = engine.Execute(c, manifest)
+	} else {
+		report, err = engine.Run(c)
+	}
 	end()
 	return finish(c, engine.State, report, err)
 }
@@ -236,66 +248,6 @@ func exitOf(o journal.Outcome) error {
 		code = cli.Refused
 	}
 	return &cli.Exit{Code: code}
-}
-
-type planCommand struct {
-	cli.Common
-	driverFlags
-	selectFlags
-}
-
-func (cmd planCommand) Run(c *cli.Context) error {
-	c, release := c.UntilSignal()
-	defer release()
-	engine, err := cmd.open(c, cmd.Common, cmd.selectFlags.keys())
-	if err != nil {
-		return err
-	}
-	defer engine.Close()
-	plan, err := engine.Plan(c)
-	if err != nil {
-		return err
-	}
-	c.Print(plan, func(w io.Writer) { printPlan(w, plan) })
-	return exitOf(plan.Outcome)
-}
-
-func printPlan(w io.Writer, p wave.Plan) {
-	if p.Reason != "" {
-		fmt.Fprintf(w, "%s: %s\n", p.Outcome, cli.OneLine(p.Reason))
-		return
-	}
-	for _, r := range p.Repositories {
-		in := inRepository(r.Repo)
-		if r.Error != nil {
-			fmt.Fprintf(w, "cannot be worked on%s: %s\n", in, cli.OneLine(r.Error.Message))
-			continue
-		}
-		fmt.Fprintf(w, "base %s of %s at %s%s, driver %s\n", r.BaseBranch, r.Remote, short(r.Base), in, p.Driver)
-		if len(r.Dirty) > 0 {
-			fmt.Fprintf(w, "your uncommitted changes%s are not part of the wave: %s\n", in, cli.OneLine(strings.Join(r.Dirty, ", ")))
-		}
-	}
-	for _, i := range p.Items {
-		fmt.Fprintf(w, "take  %s  %s%s  owns %s\n", cli.OneLine(i.ID), cli.OneLine(i.Slug), inRepository(i.Repo), cli.OneLine(strings.Join(i.OwnsFiles, " ")))
-	}
-	for _, s := range p.Skipped {
-		fmt.Fprintf(w, "skip  %s  %s  %s: %s\n", cli.OneLine(s.ID), cli.OneLine(s.Slug), s.Reason, cli.OneLine(s.Detail))
-	}
-	switch p.Outcome {
-	case journal.NothingToDo:
-		fmt.Fprintln(w, "every item is done")
-	case journal.NothingSelectable:
-		fmt.Fprintln(w, "no item can be taken now: those that are not done are claimed, failed, blocked or skipped")
-	}
-}
-
-// inRepository says which of several repositories is meant.
-func inRepository(name string) string {
-	if name == "." {
-		return ""
-	}
-	return " in " + cli.OneLine(name)
 }
 
 type resumeCommand struct {
