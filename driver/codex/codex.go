@@ -44,8 +44,8 @@ func New(c Config) (*Driver, error) {
 // Info describes the driver: well trusted, metered, and able to continue sessions.
 func (*Driver) Info() driver.Info {
 	return driver.Info{Name: "codex", Tier: 2, Metered: true, Resumes: true, Environment: []string{
-		"OPENAI_API_KEY", "CODEX_API_KEY", "OPENAI_BASE_URL", "OPENAI_ORGANIZATION", "OPENAI_PROJECT", "AZURE_OPENAI_API_KEY", "OPENROUTER_API_KEY",
-		"CODEX_HOME", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "SSL_CERT_FILE",
+		"OPENAI_API_KEY", "CODEX_API_KEY", "OPENAI_BASE_URL", "OPENAI_ORGANIZATION", "OPENAI_PROJECT", "AZURE_OPENAI_API_KEY", "CODEX_HOME",
+		"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "SSL_CERT_FILE",
 	}}
 }
 

@@ -1,6 +1,7 @@
 package agentproc
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,38 +46,35 @@ const wordsLimit = 1 << 10
 func Converse(ctx context.Context, t driver.Task, session string, p Program, emit func(driver.Event)) (driver.Result, error) {
 	c := Command(t)
 	c.Env, c.Tail = append(c.Env, p.Env...), outputTail
-	result, err, again := p.run(ctx, c, t, session, emit)
-	if session != "" && again {
-		emit(driver.Event{Kind: "progress", Text: fmt.Sprintf("the session cannot be continued, so a new one is begun (%v)", err)})
-		if c.Timeout > 0 {
-			c.Timeout = max(1, c.Timeout-result.took)
-		}
-		result, err, _ = p.run(ctx, c, t, "", emit)
+	first := p.once(ctx, c, t, session, emit)
+	if session == "" || !first.untouched {
+		return first.Result, first.err
 	}
-	return result.Result, err
+	emit(driver.Event{Kind: "progress", Text: fmt.Sprintf("the session cannot be continued, so a new one is begun (%v)", first.err)})
+	if c.Timeout > 0 {
+		c.Timeout = max(1, c.Timeout-first.took)
+	}
+	second := p.once(ctx, c, t, "", emit)
+	return second.Result, second.err
 }
 
-type timed struct {
+// run is one run of a program.
+type run struct {
 	driver.Result
-	took time.Duration
+	err       error
+	untouched bool // it failed by itself before it took up the task
+	took      time.Duration
 }
 
-// run runs the program once. again says that it ended by itself before it took up the task.
-func (p Program) run(ctx context.Context, c process.Command, t driver.Task, session string, emit func(driver.Event)) (_ timed, err error, again bool) {
+func (p Program) once(ctx context.Context, c process.Command, t driver.Task, session string, emit func(driver.Event)) run {
 	argv, talk := p.Open(session)
 	c.Argv = argv
-	linger := p.Linger
-	if linger == 0 {
-		linger = Linger
-	}
-	s, err := Listen(ctx, c, strings.NewReader(t.Prompt), talk, linger)
+	s, err := Listen(ctx, c, strings.NewReader(t.Prompt), talk, cmp.Or(p.Linger, Linger))
 	if err != nil {
-		return timed{Result: driver.Result{Confinement: "none"}}, p.startError(argv[0], err), false
+		return run{Result: driver.Result{Confinement: "none"}, err: p.startError(argv[0], err)}
 	}
-	result, err := talk.Said()
-	if how := ended(ctx, s, talk); how != nil {
-		err = how
-	}
+	result, said := talk.Said()
+	err = ended(ctx, s, said, talk.Trouble())
 	if used := result.Usage().Tokens(); err == nil && t.Budget.Tokens > 0 && used > t.Budget.Tokens {
 		err = OverBudget(used, t.Budget.Tokens)
 	}
@@ -85,29 +83,28 @@ func (p Program) run(ctx context.Context, c process.Command, t driver.Task, sess
 		emit(driver.Event{Kind: "usage", Usage: result.Usage()})
 	}
 	tellSurvivors(s.Result, emit)
-	return timed{result, s.Duration}, err, err != nil && s.Reason == process.Exited && !talk.Began()
+	return run{Result: result, err: err, untouched: err != nil && s.Reason == process.Exited && !talk.Began(), took: s.Duration}
 }
 
-// ended is the error for how the run ended; nil where the program's own words decide.
-func ended(ctx context.Context, s Spoken, talk Talk) error {
+// ended is the error of a run that ended as s, by whose own words the error is said.
+func ended(ctx context.Context, s Spoken, said error, trouble string) error {
 	switch {
 	case s.Reason == process.Cancelled && ctx.Err() != nil:
 		return Failure(ctx, s.Result)
 	case s.Stopped != nil:
 		return s.Stopped
 	case s.Done && s.Reason != process.Exited:
-		return nil // it hung after its work, and what was cut off by the kill is no loss
+		return said // it hung after its work, and what was cut off by the kill is no loss
 	case s.Reason != process.Exited:
-		return complain(Failure(ctx, s.Result), talk.Trouble())
+		return complain(Failure(ctx, s.Result), trouble)
 	case s.Torn:
-		return complain(&driver.Error{Class: driver.Crashed, Message: "the output ends in the middle of a line"}, talk.Trouble())
+		return complain(&driver.Error{Class: driver.Crashed, Message: "the output ends in the middle of a line"}, trouble)
 	case !s.Done && s.OK():
-		return complain(&driver.Error{Class: driver.Crashed, ExitCode: &s.Code, Message: unfinished(s)}, talk.Trouble())
+		return complain(&driver.Error{Class: driver.Crashed, ExitCode: &s.Code, Message: unfinished(s)}, trouble)
 	case !s.Done:
-		return complain(Failure(ctx, s.Result), talk.Trouble())
-	}
-	if _, err := talk.Said(); err != nil {
-		return nil // says more than the exit code
+		return complain(Failure(ctx, s.Result), trouble)
+	case said != nil:
+		return said // says more than the exit code
 	}
 	return Failure(ctx, s.Result)
 }
