@@ -103,7 +103,7 @@ func (w *work) steps(ctx context.Context) journal.AttemptEnded {
 		if e, ok := errors.AsType[*driver.Error](err); ok {
 			end.Exit = e.ExitCode
 		}
-		end.Parked = w.park()
+		end.Parked = w.parkWork(ctx)
 		return end
 	}
 	return w.harvest(ctx, log, end)
@@ -250,6 +250,16 @@ func (w *work) unread(end journal.AttemptEnded, err error) journal.AttemptEnded 
 
 // park keeps the agent's tree; what comes back is its place below the state directory.
 func (w *work) park() string { return w.below(w.dir) }
+
+// parkWork keeps the agent's tree if there is anything in it that was not there before, or if that cannot be told.
+func (w *work) parkWork(ctx context.Context) string {
+	changes, left, err := readFolder(ctx, w.target.engine, w.from, w.dir)
+	if err == nil && len(changes) == 0 && len(left) == 0 {
+		w.discard(w.dir)
+		return ""
+	}
+	return w.park()
+}
 
 // maxNamed is how many paths a reason names.
 const maxNamed = 20

@@ -91,6 +91,20 @@ func (logsCommand) Help() string {
   wave logs add-greeting --follow`
 }
 
+func (pruneCommand) Help() string {
+	return `Examples:
+
+  wave prune --dry-run
+  wave prune --older-than 2d --keep 3
+  wave prune --discard 20261130-091500-7f3a/add-greeting
+  wave prune --abandon 20261130-091500-7f3a
+
+Trees, logs, reports and git objects of waves that ended go; what happened stays known to wave report and
+wave show. Running waves are left alone. What is not pushed is listed, with what to do about it: the
+folder that an agent left of an item that did not ship, a verified commit that did not ship, a wave that
+is not finished. Exit 4 where what is to be discarded is not there, or the wave is running.`
+}
+
 func (haltSet) Help() string {
 	return `Example:
 

@@ -39,6 +39,7 @@ type grammar struct {
 	Reject  rejectCommand  `cmd:"" help:"End an item that waits for approval."`
 	Correct correctCommand `cmd:"" help:"Change an item that waits for approval; what comes of it is tested and waits again."`
 	Halt    haltCommand    `cmd:"" help:"Stop all waves, or let them go on."`
+	Prune   pruneCommand   `cmd:"" help:"Remove what finished waves left; never work that is not pushed, unless it is named."`
 	Config  configCommand  `cmd:"" help:"Explain the settings: value and source of each."`
 }
 

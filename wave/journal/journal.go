@@ -317,6 +317,11 @@ func List(r statestore.Reader) ([]string, error) {
 	return find(r, listPrefix, func(began) bool { return true })
 }
 
+// Of are the ids of all waves of a place that have events, oldest first.
+func Of(r statestore.Reader, place string) ([]string, error) {
+	return find(r, listPrefix, func(b began) bool { return b.Place == place })
+}
+
 func find(r statestore.Reader, prefix string, keep func(began) bool) ([]string, error) {
 	times := map[string]time.Time{}
 	for record, err := range r.Scan(statestore.Range{Prefix: statestore.Key(prefix)}) {
