@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"aesop/driver"
+	"aesop/statestore"
 	"aesop/tracker"
 	"aesop/wave"
 	"aesop/wave/journal"
@@ -140,6 +141,39 @@ type secretive struct{}
 
 func (secretive) Version() string                         { return "secretive" }
 func (secretive) Prompt(wave.PromptInput) (string, error) { return "do not say " + word, nil }
+
+// TestReasonsOfPeopleAreRedacted before they are stored; what they correct goes verbatim, or it would be another correction.
+func TestReasonsOfPeopleAreRedacted(t *testing.T) {
+	w := newWorld(t)
+	w.items(item{"id": "a"})
+	w.script(map[string][]attempt{"a": good("a")})
+	store, d := w.store(), w.desk()
+	d.Redactor = eraser{}
+	report := w.began(w.schedulerOn(store, supervised(store)))
+	d.wait("a", any1)
+	came := d.correct("a", wave.Correction{Write: []wave.File{{Path: "a.txt", Data: []byte("good " + word)}}}, "a "+word)
+	d.wait("a", func(p wave.Pending) bool { return p.Commit == came.Commit })
+	_, err := d.Reject(t.Context(), wave.Seen{Item: "a"}, "no "+word)
+	must(t, err)
+	i := wantState(t, report(), "a", journal.StateReviewRejected)
+	if i.Reason != "no [redacted]" || i.Corrections[0] != "a.txt by ann: a [redacted]" {
+		t.Errorf("reason %q, corrections %q", i.Reason, i.Corrections)
+	}
+	if diff, err := w.archive(store).Diff(t.Context(), "", "a"); err != nil || !strings.Contains(diff.Text, "+good "+word) {
+		t.Errorf("diff %q, %v", diff.Text, err)
+	}
+	must(t, store.View(t.Context(), func(r statestore.Reader) error {
+		for stored, err := range r.Events(statestore.EventQuery{}) {
+			if err != nil {
+				return err
+			}
+			if strings.Contains(string(stored.Data), word) {
+				t.Errorf("the word is in %s: %s", stored.Stream, stored.Data)
+			}
+		}
+		return nil
+	}))
+}
 
 type reviewer func(wave.Change) wave.Judgement
 

@@ -299,6 +299,11 @@ func confinement(w *journal.Wave) string {
 				weaken(a.Test.Confinement)
 			}
 		}
+		for _, c := range w.Items[id].Corrected {
+			if c.Test != nil && c.Test.Confinement != "" {
+				weaken(c.Test.Confinement)
+			}
+		}
 	}
 	if held == "" {
 		return "none"

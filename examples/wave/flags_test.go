@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"testing"
+	"time"
 
 	"github.com/alecthomas/kong"
 )
@@ -56,6 +57,19 @@ func TestEveryFlagOfRunSetsItsKey(t *testing.T) {
 			if _, sets := settingFlags[flag.Name]; !sets && !otherFlags[flag.Name] {
 				t.Errorf("--%s is not in the test's tables", flag.Name)
 			}
+		}
+	}
+}
+
+func TestAges(t *testing.T) {
+	for text, want := range map[string]time.Duration{"0": 0, "0d": 0, "14d": 14 * 24 * time.Hour, "36h": 36 * time.Hour, "1h30m": 90 * time.Minute} {
+		if got, err := parseAge(text); err != nil || got != want {
+			t.Errorf("%q: %v, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"", "d", "-1d", "-1h", "soon", "1.5d", "999999999d", "3 d"} {
+		if got, err := parseAge(text); err == nil {
+			t.Errorf("%q is %v", text, got)
 		}
 	}
 }
