@@ -53,7 +53,7 @@ func TestTreesAreMadeReady(t *testing.T) {
 	}
 	log, err := os.ReadFile(filepath.Join(w.state, i.Log))
 	must(t, err)
-	if strings.Count(string(log), "--- prepare: mkdir deps") != 3 { // on the base, for the agent, on the commit
+	if strings.Count(string(log), "--- prepare: mkdir deps") != 4 { // on the base, for the agent, on the commit, and once more there
 		t.Errorf("the log:\n%s", log)
 	}
 	left, err := filepath.Glob(filepath.Join(w.state, "trees", "*"))
