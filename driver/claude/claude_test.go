@@ -69,7 +69,8 @@ func TestWhatAResultMeans(t *testing.T) {
 		{`"subtype":"success","is_error":true,"terminal_reason":"api_error","api_error_status":429,"result":"rejected"`, driver.RateLimited, ""},
 		{`"subtype":"success","is_error":true,"terminal_reason":"api_error","api_error_status":500,"result":"server"`, driver.Overloaded, ""},
 		{`"subtype":"success","is_error":true,"terminal_reason":"api_error","api_error_status":529,"result":"overloaded"`, driver.Overloaded, ""},
-		{`"subtype":"success","is_error":true,"terminal_reason":"api_error","api_error_status":null,"result":"Not logged in · Please run /login"`, driver.Auth, "log in with claude and /login"},
+		{`"subtype":"success","is_error":true,"terminal_reason":"api_error","api_error_status":null,"result":"Not logged in · Please run /login"`,
+			driver.Auth, "log in with claude and /login"},
 		{`"subtype":"success","is_error":true,"terminal_reason":"api_error","stop_reason":"refusal","result":"safeguards"`, driver.Refused, "safeguards"},
 		{`"subtype":"success","is_error":true,"terminal_reason":"api_error","result":"response exceeded the 128000 output token maximum"`, driver.Truncated, ""},
 		{`"subtype":"success","is_error":true,"terminal_reason":"api_error","result":"Connection dropped (ECONNRESET)"`, driver.Overloaded, ""},
@@ -205,9 +206,12 @@ func TestUsageOfAResumedSession(t *testing.T) {
 
 func stream(event string) string { return `{"type":"stream_event","event":` + event + `}` }
 
+const atFirst = `{"input_tokens":100,"cache_read_input_tokens":7,"cache_creation_input_tokens":5,` +
+	`"cache_creation":{"ephemeral_1h_input_tokens":2},"output_tokens":1}`
+
 var (
-	begin  = stream(`{"type":"message_start","message":{"id":"1","model":"m","usage":{"input_tokens":100,"cache_read_input_tokens":7,"cache_creation_input_tokens":5,"cache_creation":{"ephemeral_1h_input_tokens":2},"output_tokens":1}}}`)
-	whole1 = `{"type":"assistant","message":{"id":"1","model":"m","content":[{"type":"text","text":"words"}],"usage":{"input_tokens":100,"cache_read_input_tokens":7,"cache_creation_input_tokens":5,"cache_creation":{"ephemeral_1h_input_tokens":2},"output_tokens":1}}}`
+	begin  = stream(`{"type":"message_start","message":{"id":"1","model":"m","usage":` + atFirst + `}}`)
+	whole1 = `{"type":"assistant","message":{"id":"1","model":"m","content":[{"type":"text","text":"words"}],"usage":` + atFirst + `}}`
 	delta  = stream(`{"type":"message_delta","usage":{"output_tokens":40,"output_tokens_details":{"thinking_tokens":30}}}`)
 	stop   = stream(`{"type":"message_stop"}`)
 	sub    = `{"type":"assistant","parent_tool_use_id":"t","message":{"id":"2","model":"small","usage":{"input_tokens":9,"output_tokens":3}}}`
@@ -303,7 +307,8 @@ func TestTroubleIsInTheError(t *testing.T) {
 }
 
 func TestEvents(t *testing.T) {
-	tool := `{"type":"assistant","message":{"id":"3","model":"m","content":[{"type":"tool_use","name":"Bash","input":{"command":"go test ./..."}},{"type":"tool_use","name":"Grep","input":{"pattern":"x"}}]}}`
+	tool := `{"type":"assistant","message":{"id":"3","model":"m","content":[{"type":"tool_use","name":"Bash",` +
+		`"input":{"command":"go test ./..."}},{"type":"tool_use","name":"Grep","input":{"pattern":"x"}}]}}`
 	synthetic := `{"type":"assistant","message":{"id":"4","model":"<synthetic>","content":[{"type":"text","text":"API Error"}],"usage":{"input_tokens":0}}}`
 	denied := `{"type":"system","subtype":"permission_denied","tool_name":"Write","message":"not granted"}`
 	o := play(t, agenttest.Fake{Out: lines(initLine, assistant("hello"), tool, synthetic, denied, good("done"))})

@@ -144,7 +144,8 @@ func TestRealPrompt(t *testing.T) {
 }
 
 func TestRealEdit(t *testing.T) {
-	r := newReal(t, modelserver.Step{Text: "I write.", Calls: []modelserver.Call{{Name: "Write", Input: map[string]any{"file_path": "new.txt", "content": "hello\n"}}}, Usage: usage()},
+	write := []modelserver.Call{{Name: "Write", Input: map[string]any{"file_path": "new.txt", "content": "hello\n"}}}
+	r := newReal(t, modelserver.Step{Text: "I write.", Calls: write, Usage: usage()},
 		modelserver.Step{Calls: bash("cat new.txt new.txt >twice.txt"), Usage: usage()}, modelserver.Step{Text: "All done.", Usage: usage()})
 	r.task.Model = "claude-sonnet-5-5"
 	o := r.run(t)
@@ -170,7 +171,7 @@ func TestRealEdit(t *testing.T) {
 func TestRealReadOnly(t *testing.T) {
 	r := newReal(t, modelserver.Step{Calls: bash("touch by-bash.txt")},
 		modelserver.Step{Calls: []modelserver.Call{{Name: "Write", Input: map[string]any{"file_path": "by-write.txt", "content": "x"}}}},
-		modelserver.Step{Calls: []modelserver.Call{{Name: "Read", Input: map[string]any{"file_path": filepath.Join("given.txt")}}}},
+		modelserver.Step{Calls: []modelserver.Call{{Name: "Read", Input: map[string]any{"file_path": "given.txt"}}}},
 		modelserver.Step{Calls: []modelserver.Call{{Name: "StructuredOutput", Input: map[string]any{"good": true}}}})
 	if err := os.WriteFile(filepath.Join(r.task.Dir, "given.txt"), []byte("the text given\n"), 0o644); err != nil {
 		t.Fatal(err)
@@ -286,7 +287,8 @@ func TestRealHangs(t *testing.T) {
 
 // TestRealSubAgents: their usage counts too, and the work ends with them.
 func TestRealSubAgents(t *testing.T) {
-	r := newReal(t, modelserver.Step{Calls: []modelserver.Call{{Name: "Task", Input: map[string]any{"description": "part", "prompt": "Your part.", "subagent_type": "general-purpose"}}}, Usage: usage()},
+	r := newReal(t, modelserver.Step{Calls: []modelserver.Call{{Name: "Task",
+		Input: map[string]any{"description": "part", "prompt": "Your part.", "subagent_type": "general-purpose"}}}, Usage: usage()},
 		modelserver.Step{Text: "done", Usage: usage()})
 	if o := r.run(t); o.class != "" || o.Usage() != r.served() || len(r.talk.Served()) < 3 {
 		t.Errorf("got %+v, served %+v", o.Usage(), r.talk.Served())

@@ -61,8 +61,8 @@ func (t *talk) Said() (driver.Result, error) {
 		out.Answer = r.Structured
 	}
 	err := t.failure(r)
-	if t.counted {
-		out.Calls = byModel(t.sum)
+	if rows, ok := byModel(t.sum); ok && t.counted {
+		out.Calls = rows
 		out.Metered = !t.lost && !t.calls.cut() && !(err != nil && err.Class == driver.Overloaded && r.Status == nil)
 	}
 	if err != nil {

@@ -48,13 +48,16 @@ func (u modelUsage) classes(model string) cost.Usage {
 		CacheWrite1h: u.OneHour, Output: u.Output, Reasoning: min(u.Thinking, u.Output), Metered: true}
 }
 
-// byModel is a row for each model.
-func byModel(sum map[string]modelUsage) []cost.Usage {
-	var rows []cost.Usage
+// byModel is a row for each model; not ok where a count cannot be.
+func byModel(sum map[string]modelUsage) (rows []cost.Usage, ok bool) {
 	for _, model := range slices.Sorted(maps.Keys(sum)) {
-		rows = append(rows, sum[model].classes(model))
+		row := sum[model].classes(model)
+		if row.Check() != nil {
+			return nil, false
+		}
+		rows = append(rows, row)
 	}
-	return rows
+	return rows, true
 }
 
 // calls are the messages of the API that were seen, by id. One is seen several times, with counts that only grow.

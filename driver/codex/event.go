@@ -75,8 +75,11 @@ func (t *talk) Line(line []byte) error {
 		t.complain(e.Message)
 	case "turn.completed":
 		t.done = true
-		if e.Usage != nil {
-			t.total = e.Usage.classes()
+		if e.Usage == nil {
+			break
+		}
+		if total := e.Usage.classes(); total.Check() == nil {
+			t.total = total
 			t.total.Model = t.task.Model
 		}
 	case "turn.failed":
