@@ -160,6 +160,9 @@ func TestRealAgentsRepairInTheirSession(t *testing.T) {
 				modelserver.Step{Calls: f.says("one.txt", "hello"), Usage: tokens(3)}, modelserver.Step{Text: "Repaired.", Usage: tokens(4)})
 			report, _ := f.run(t)
 			attempts := report.Items[0].Attempts
+			if attempts[0].Resumed || len(attempts) > 1 && !attempts[1].Resumed {
+				t.Errorf("the report says of sessions: %+v", attempts)
+			}
 			if len(attempts) != 2 || len(talk.Requests()) != 4 {
 				t.Fatalf("%d attempts, %d requests", len(attempts), len(talk.Requests()))
 			}

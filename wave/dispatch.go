@@ -96,7 +96,7 @@ func (w *work) steps(ctx context.Context) journal.AttemptEnded {
 	defer log.Close()
 	log.section("agent, round %d, attempt %s", w.round, w.attempt)
 	result, err := w.runDriver(ctx, task, log)
-	end := journal.AttemptEnded{Usage: result.Usage(), Session: result.Session, Confinement: result.Confinement, Survivors: result.Survivors}
+	end := journal.AttemptEnded{Usage: result.Usage(), Session: result.Session, Resumed: result.Resumed, Confinement: result.Confinement, Survivors: result.Survivors}
 	if err != nil {
 		end.Outcome, end.Class, end.Reason = journal.OutcomeDriver, string(driver.ClassOf(err)), err.Error()
 		end.Tail = string(result.Output)

@@ -101,7 +101,8 @@ type AttemptReport struct {
 	Outcome    string     `json:"outcome"`
 	DurationMs int64      `json:"durationMs"`
 	Usage      cost.Usage `json:"usage"`
-	Parked     *string    `json:"parked"` // folder below the state directory that keeps the agent's tree
+	Resumed    bool       `json:"resumed"` // it went on with the session of the attempt before
+	Parked     *string    `json:"parked"`  // folder below the state directory that keeps the agent's tree
 }
 
 // DurationsReport are sums over an item's attempts.

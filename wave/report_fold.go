@@ -214,7 +214,8 @@ func attemptReport(a journal.Attempt) AttemptReport {
 	if a.Ended == nil {
 		return row
 	}
-	row.Outcome, row.DurationMs, row.Usage, row.Parked = a.Ended.Outcome, a.Ended.DurationMs, a.Ended.Usage, orNull(a.Ended.Parked)
+	row.Outcome, row.DurationMs, row.Usage = a.Ended.Outcome, a.Ended.DurationMs, a.Ended.Usage
+	row.Resumed, row.Parked = a.Ended.Resumed, orNull(a.Ended.Parked)
 	if a.Test != nil {
 		row.Outcome = journal.OutcomeNotVerified
 		if a.Test.Passed {

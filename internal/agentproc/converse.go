@@ -48,6 +48,7 @@ func Converse(ctx context.Context, t driver.Task, session string, p Program, emi
 	c.Env, c.Tail = append(c.Env, p.Env...), outputTail
 	first := p.once(ctx, c, t, session, emit)
 	if session == "" || !first.untouched {
+		first.Resumed = session != "" && first.Session != ""
 		return first.Result, first.err
 	}
 	emit(driver.Event{Kind: "progress", Text: fmt.Sprintf("the session cannot be continued, so a new one is begun (%v)", first.err)})

@@ -170,6 +170,7 @@ type AttemptEnded struct {
 	Tail        string     `json:"tail,omitempty"` // of the agent's output, where it failed
 	Exit        *int       `json:"exit,omitempty"` // of the agent's program
 	Session     string     `json:"session,omitempty"`
+	Resumed     bool       `json:"resumed,omitempty"` // it went on with the session of the attempt before
 	Confinement string     `json:"confinement,omitempty"`
 	Parked      string     `json:"parked,omitempty"`    // folder below the state directory that keeps the agent's tree
 	Survivors   []string   `json:"survivors,omitempty"` // processes that a kill did not end

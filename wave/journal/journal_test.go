@@ -47,7 +47,7 @@ func history() []journal.Event {
 		journal.ItemBaseTested{Item: "a", Test: test},
 		journal.AttemptStarted{Item: "a", Attempt: "t1", Round: 1, Driver: "script", Tier: 2, Model: "m"},
 		journal.AttemptEnded{Item: "a", Attempt: "t1", Outcome: journal.OutcomeBuilt, Class: "crashed", Reason: "r", Usage: usage, DurationMs: 7,
-			Commit: "c", Tree: "t", Tail: "end", Exit: pointer(3), Session: "s", Confinement: "none", Parked: "trees/x", Survivors: []string{"sh (process 2)"}},
+			Commit: "c", Tree: "t", Tail: "end", Exit: pointer(3), Session: "s", Resumed: true, Confinement: "none", Parked: "trees/x", Survivors: []string{"sh (process 2)"}},
 		journal.Verified{Item: "a", Attempt: "t1", Commit: "c", Test: test},
 		journal.SpotChecked{Item: "a", Commit: "c", Test: test},
 		journal.Asked{Item: "a", Commit: "c", Corrections: 1},

@@ -81,7 +81,7 @@ func (openai) usage(a *answer) map[string]any {
 	return map[string]any{
 		"input_tokens":         input,
 		"input_tokens_details": map[string]any{"cached_tokens": u.CacheRead, "cache_write_tokens": u.CacheWrite5m + u.CacheWrite1h},
-		"output_tokens": u.Output, "output_tokens_details": map[string]any{"reasoning_tokens": u.Reasoning},
+		"output_tokens":        u.Output, "output_tokens_details": map[string]any{"reasoning_tokens": u.Reasoning},
 		"total_tokens": input + u.Output,
 	}
 }
