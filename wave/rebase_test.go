@@ -139,7 +139,7 @@ func TestBaseThatNeverRests(t *testing.T) {
 	report := w.runOn(store)
 	wantState(t, report, "a", journal.StateShipped)
 	tested := strings.Count(w.git("", "--git-dir="+w.remote, "log", "--format=%s", "main"), "More")
-	if tested != 5 { // on the base, twice on the commit, and after each of two moves
+	if tested != 5 { // on the base, on the commit and once more, and after each of two moves
 		t.Errorf("tested %d times", tested)
 	}
 }
