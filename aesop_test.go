@@ -362,3 +362,30 @@ func body(t *testing.T, source, name string) string {
 	}
 	return strings.Join(strings.Fields(b.String()), " ")
 }
+
+// TestMissingAgentProgram: a wave of a program that is not installed claims nothing, and says how to get it.
+func TestMissingAgentProgram(t *testing.T) {
+	for _, name := range []string{"claude", "codex"} {
+		t.Run(name, func(t *testing.T) {
+			repo, _ := repository(t)
+			write(t, filepath.Join(repo, "tracker.json"), `[{"id": "a", "slug": "a", "ownsFiles": ["a"], "prompt": "Do it.", "testCmd": "true"}]`)
+			git, err := exec.LookPath("git")
+			if err != nil {
+				t.Fatal(err)
+			}
+			bin := t.TempDir()
+			if err := os.Symlink(git, filepath.Join(bin, "git")); err != nil {
+				t.Fatal(err)
+			}
+			t.Setenv("PATH", bin)
+			engine, err := aesop.Open(t.Context(), aesop.Config{Repo: repo, Settings: aesop.Settings{Driver: name}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer engine.Close()
+			if _, err := engine.Run(t.Context()); err == nil || !strings.Contains(err.Error(), name+" is not installed") || !strings.Contains(err.Error(), "npm install") {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
+}

@@ -23,6 +23,13 @@ type Driver interface {
 	Run(ctx context.Context, t Task, emit func(Event)) (Result, error)
 }
 
+// Prober is a Driver that can say at once, without paying, why it could not work at all: its program is missing. A wave asks it before
+// anything is claimed.
+type Prober interface {
+	// Probe looks for what Run would need in an environment, as Task.Environment has it. It starts nothing.
+	Probe(env []string) error
+}
+
 // Role names the seat that a task fills; it selects the model.
 type Role string
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"aesop/driver"
@@ -134,9 +135,27 @@ func (w *work) task(ctx context.Context) (driver.Task, *itemLog, error) {
 	}
 	return driver.Task{Item: w.item.ID, Slug: w.text.Slug, Wave: w.id, AttemptID: w.attempt, Prompt: prompt, Role: driver.Worker, Model: w.item.Model,
 		Session: w.session(info), Dir: w.dir, AttemptDir: attemptDir, Owns: w.text.OwnsFiles,
-		Environment: testrun.Base(config.Lookup, append(append([]string{"HOME", "TMPDIR", "TERM"}, info.Environment...), config.PassEnv...)),
+		Environment: w.s.agentEnvironment(),
 		Mark:        w.s.mark(w.id, w.attempt), Round: w.round, Failure: failure,
 		Budget: driver.Budget{Timeout: config.AgentTimeout, Idle: config.IdleTimeout}}, log, nil
+}
+
+// agentEnvironment is what an agent's program gets of the user's environment: what every program needs, what the driver declares, and what
+// the configuration passes on.
+func (s *Scheduler) agentEnvironment() []string {
+	return testrun.Base(s.config.Lookup, slices.Concat([]string{"HOME", "TMPDIR", "TERM"}, s.config.Driver.Info().Environment, s.config.PassEnv))
+}
+
+// probe says why the driver could not work at all.
+func (s *Scheduler) probe() error {
+	prober, ok := s.config.Driver.(driver.Prober)
+	if !ok {
+		return nil
+	}
+	if err := prober.Probe(s.agentEnvironment()); err != nil {
+		return &SetupError{Code: "agent_missing", Message: err.Error(), Hint: "nothing was claimed and nothing is lost", Err: err}
+	}
+	return nil
 }
 
 // session is what a repair continues, where the driver can.

@@ -150,7 +150,7 @@ func (r *run) first(b begin) (Report, error) {
 	}
 	r.targets = chosen.targets
 	if len(chosen.Items) > 0 {
-		if err := r.carryAll(r.targets); err != nil {
+		if err := errors.Join(r.s.probe(), r.carryAll(r.targets)); err != nil {
 			r.discard(r.caches())
 			return r.refused(err, b)
 		}

@@ -167,7 +167,7 @@ func (r *run) takeUp() (err error) {
 	if r.targets, err = r.reopen(wave); err != nil {
 		return err
 	}
-	if err := r.carryAll(r.targets); err != nil {
+	if err := errors.Join(r.s.probe(), r.carryAll(r.targets)); err != nil {
 		return err
 	}
 	for name, cause := range r.targets.failed {

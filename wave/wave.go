@@ -53,7 +53,7 @@ func (s *Scheduler) Halt() Halt { return s.halt }
 
 // SetupError is something outside a backlog that keeps a wave from starting.
 type SetupError struct {
-	Code    string // not_a_repository, no_commits, no_remote, no_base, remote_unreachable, several_repositories, unknown_driver, usage
+	Code    string // not_a_repository, no_commits, no_remote, no_base, remote_unreachable, several_names, unknown_driver, agent_missing, carry, usage
 	Message string
 	Hint    string // what to do next
 	Err     error

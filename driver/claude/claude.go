@@ -55,6 +55,14 @@ func (*Driver) Info() driver.Info {
 	}}
 }
 
+// Probe says how to get claude where it is missing.
+func (d *Driver) Probe(env []string) error { return named().Probe(d.program, env) }
+
+// named is the program as people know it.
+func named() agentproc.Program {
+	return agentproc.Program{Name: "claude", Install: "install it with: npm install -g @anthropic-ai/claude-code"}
+}
+
 // Run runs claude once; twice only where it no longer knows the session of the task.
 func (d *Driver) Run(ctx context.Context, t driver.Task, emit func(driver.Event)) (driver.Result, error) {
 	if emit == nil {
@@ -65,7 +73,7 @@ func (d *Driver) Run(ctx context.Context, t driver.Task, emit func(driver.Event)
 		session = ""
 	}
 	return agentproc.Converse(ctx, t, session, agentproc.Program{
-		Name: "claude", Install: "install it with: npm install -g @anthropic-ai/claude-code", Env: environment(), Linger: d.linger,
+		Name: named().Name, Install: named().Install, Env: environment(), Linger: d.linger,
 		Open: func(session string) ([]string, agentproc.Talk) {
 			return d.arguments(t, session), &talk{task: t, resumed: session != "", emit: emit, now: d.now, calls: newCalls()}
 		},

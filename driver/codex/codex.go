@@ -49,6 +49,14 @@ func (*Driver) Info() driver.Info {
 	}}
 }
 
+// Probe says how to get codex where it is missing.
+func (d *Driver) Probe(env []string) error { return named().Probe(d.program, env) }
+
+// named is the program as people know it.
+func named() agentproc.Program {
+	return agentproc.Program{Name: "codex", Install: "install it with: npm install -g @openai/codex"}
+}
+
 // Run runs codex once; twice only where it no longer knows the session of the task.
 func (d *Driver) Run(ctx context.Context, t driver.Task, emit func(driver.Event)) (driver.Result, error) {
 	if emit == nil {
@@ -63,7 +71,7 @@ func (d *Driver) Run(ctx context.Context, t driver.Task, emit func(driver.Event)
 	}
 	past := parseSession(t.Session)
 	return agentproc.Converse(ctx, t, past.Thread, agentproc.Program{
-		Name: "codex", Install: "install it with: npm install -g @openai/codex", Linger: d.linger,
+		Name: named().Name, Install: named().Install, Linger: d.linger,
 		Open: func(thread string) ([]string, agentproc.Talk) {
 			talk := &talk{task: t, emit: emit}
 			if thread != "" {

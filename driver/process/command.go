@@ -46,6 +46,19 @@ func (c *Command) lookPath() (string, error) {
 	return "", fmt.Errorf("run %s: %w", name, exec.ErrNotFound)
 }
 
+// Look finds a program as Run does: in the absolute folders of env's PATH, or by a path with a slash. Its error is exec.ErrNotFound where
+// there is none.
+func Look(program string, env []string) (string, error) {
+	c := Command{Argv: []string{program}, Env: env}
+	path, err := c.lookPath()
+	if err == nil && hasSeparator(program) {
+		if _, err := exec.LookPath(path); err != nil {
+			return "", fmt.Errorf("run %s: %w", program, exec.ErrNotFound)
+		}
+	}
+	return path, err
+}
+
 // variable is the value of a variable in Env, where the last of several entries counts.
 func (c *Command) variable(name string) string {
 	value := ""

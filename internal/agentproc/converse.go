@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os/exec"
 	"regexp"
 	"strings"
 	"time"
@@ -72,7 +71,7 @@ func (p Program) once(ctx context.Context, c process.Command, t driver.Task, ses
 	c.Argv = argv
 	s, err := Listen(ctx, c, strings.NewReader(t.Prompt), talk, cmp.Or(p.Linger, Linger))
 	if err != nil {
-		return run{Result: driver.Result{Confinement: "none"}, err: p.startError(argv[0], err)}
+		return run{Result: driver.Result{Confinement: "none"}, err: p.startError(argv[0], c.Env, err)}
 	}
 	result, said := talk.Said()
 	err = ended(ctx, s, said, talk.Trouble())
@@ -130,12 +129,20 @@ func complain(err error, trouble string) error {
 }
 
 // startError says what to do where the program is missing.
-func (p Program) startError(program string, err error) error {
+func (p Program) startError(program string, env []string, err error) error {
 	e := &driver.Error{Class: driver.Crashed, Err: err}
-	if _, missing := exec.LookPath(program); errors.Is(err, exec.ErrNotFound) || strings.ContainsRune(program, '/') && missing != nil {
-		e.Message = fmt.Sprintf("%s is not installed, or not in the PATH; %s", p.Name, p.Install)
+	if missing := p.Probe(program, env); missing != nil {
+		e.Message, e.Err = missing.Error(), nil
 	}
 	return e
+}
+
+// Probe says what to do where the program, a name or a path, is missing in an environment.
+func (p Program) Probe(program string, env []string) error {
+	if _, err := process.Look(program, env); err != nil {
+		return fmt.Errorf("%s is not installed, or not in the PATH; %s", p.Name, p.Install)
+	}
+	return nil
 }
 
 // OverBudget is the error of a dispatch that used more tokens than it may.
