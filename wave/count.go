@@ -3,22 +3,36 @@ package wave
 import (
 	"context"
 	"fmt"
+	"maps"
 
 	"aesop/internal/git"
 	"aesop/internal/testcount"
 	"aesop/wave/journal"
 )
 
+// reportsBefore are the files in a fresh tree that look like reports of a test that has not run yet; nil where they cannot be told.
+func reportsBefore(ctx context.Context, t *target, dir string, entries []git.Entry) map[string]bool {
+	before := make(map[string]bool, len(entries))
+	for _, e := range entries {
+		before[e.Path] = true
+	}
+	if len(t.Prepare) == 0 && len(t.Carry) == 0 { // nothing else is there
+		return before
+	}
+	found, err := testcount.Files(ctx, dir)
+	if err != nil {
+		return nil
+	}
+	maps.Copy(before, found)
+	return before
+}
+
 // countTests notes how many tests a run executed: what its output says or, where that speaks of no runner, the JUnit reports that it
-// wrote into the tree. entries are the files of the commit, which were there before.
-func countTests(ctx context.Context, test *journal.Test, counted testcount.Count, dir string, entries []git.Entry) {
-	if !counted.Known && counted.Runner == "" {
-		before := make(map[string]bool, len(entries))
-		for _, e := range entries {
-			before[e.Path] = true
-		}
+// wrote into the tree, beside the files that were there before.
+func countTests(ctx context.Context, test *journal.Test, counted testcount.Count, dir string, before map[string]bool) {
+	if counted.Runner == "" && before != nil {
 		var err error
-		if counted, err = testcount.Reports(ctx, dir, func(path string) bool { return before[path] }); err != nil {
+		if counted, err = testcount.Reports(ctx, dir, before); err != nil {
 			return // the test took its own tree away; how many there were is not known
 		}
 	}

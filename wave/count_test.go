@@ -103,3 +103,20 @@ func TestRepositoryWithoutTestsShips(t *testing.T) {
 	report := w.run(func(c *wave.Config) { c.Verify = tracker.Command{Shell: `echo "no tests ran in 0.01s"`} })
 	wantState(t, report, "a", journal.StateShipped)
 }
+
+// TestReportsThatWereCarriedAreNotOfTheTest: what lies in the tree before the test is no word of it.
+func TestReportsThatWereCarriedAreNotOfTheTest(t *testing.T) {
+	w := newWorld(t)
+	w.write(".gitignore", "tracker.json\nout/\nmade.xml\n")
+	w.commit("Rules")
+	w.git(w.repo, "push", "--quiet")
+	w.write("out/TEST-old.xml", "<testsuite><testcase/></testsuite>")
+	w.items(item{"id": "a"})
+	w.script(map[string][]attempt{"a": good("a")})
+	i := wantState(t, w.run(func(c *wave.Config) {
+		c.Carry, c.Prepare = []string{"out/"}, []string{`echo "<testsuite><testcase/></testsuite>" > made.xml`}
+	}), "a", journal.StateShipped)
+	if i.TestsRun != nil || *i.Proof != "exit_only" {
+		t.Errorf("%s", asJSON(i))
+	}
+}

@@ -125,15 +125,16 @@ func (r *run) test(ctx context.Context, t testRun) (journal.Test, error) {
 	if unready != nil {
 		return *unready, nil
 	}
-	test, counted, err := r.command(ctx, testrun.Spec{Argv: t.argv, Dir: filepath.Join(dir, filepath.FromSlash(t.workDir)), Env: env, Mark: mark, Log: log})
-	if err != nil {
-		return journal.Test{}, err
-	}
 	entries, err := t.target.engine.List(ctx, t.commit)
 	if err != nil {
 		return journal.Test{}, err
 	}
-	countTests(ctx, &test, counted, dir, entries)
+	before := reportsBefore(ctx, t.target, dir, entries)
+	test, counted, err := r.command(ctx, testrun.Spec{Argv: t.argv, Dir: filepath.Join(dir, filepath.FromSlash(t.workDir)), Env: env, Mark: mark, Log: log})
+	if err != nil {
+		return journal.Test{}, err
+	}
+	countTests(ctx, &test, counted, dir, before)
 	log.section("%s", testEnd(test))
 	if err := unchanged(ctx, &test, dir, entries); err != nil {
 		return journal.Test{}, err

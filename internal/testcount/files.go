@@ -21,33 +21,33 @@ const (
 // errTooMuch says that a tree holds more than is looked at.
 var errTooMuch = errors.New("more than is looked at")
 
-// Reports counts in the JUnit reports below dir, files NAME.xml whose root is testsuites or testsuite, but for those that known names
-// by slash-separated path: they were there before the test. Links are not followed, and what others wrote (.git, node_modules,
-// site-packages) is left alone. A tree too large to be looked at makes the count unknown. The error is that dir cannot be read, or ctx
-// ended.
-func Reports(ctx context.Context, dir string, known func(path string) bool) (Count, error) {
+// Files are the files NAME.xml below dir, by slash-separated path, but for those of others (.git, node_modules, site-packages). Links
+// are not followed. It is an error if the tree is too large to be looked at, dir cannot be read, or ctx ended.
+func Files(ctx context.Context, dir string) (map[string]bool, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	found := map[string]bool{}
+	err = walk(ctx, root, func(name string) error { found[name] = true; return nil })
+	return found, err
+}
+
+// Reports counts in the JUnit reports among the Files below dir, those whose root is testsuites or testsuite, but for the ones that were
+// there before the test. A tree too large to be looked at makes the count unknown. The error is that dir cannot be read, or ctx ended.
+func Reports(ctx context.Context, dir string, before map[string]bool) (Count, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return Count{}, err
 	}
 	defer root.Close()
 	r := reports{root: root}
-	err = fs.WalkDir(root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
+	err = walk(ctx, root, func(name string) error {
+		if before[name] {
+			return nil
 		}
-		if r.entries++; r.entries > maxEntries {
-			return errTooMuch
-		}
-		switch {
-		case err != nil:
-			return nil // went away, or is not for us to read: no report
-		case entry.IsDir() && foreign(path.Base(name)):
-			return fs.SkipDir
-		case entry.Type().IsRegular() && strings.EqualFold(path.Ext(name), ".xml") && !known(name):
-			return r.read(name)
-		}
-		return nil
+		return r.read(name)
 	})
 	if errors.Is(err, errTooMuch) {
 		return Count{Runner: junitName}, nil
@@ -58,17 +58,37 @@ func Reports(ctx context.Context, dir string, known func(path string) bool) (Cou
 	return r.count(), nil
 }
 
+func walk(ctx context.Context, root *os.Root, each func(name string) error) error {
+	entries := 0
+	return fs.WalkDir(root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if entries++; entries > maxEntries {
+			return errTooMuch
+		}
+		switch {
+		case err != nil:
+			return nil // went away, or is not for us to read: no report
+		case entry.IsDir() && foreign(path.Base(name)):
+			return fs.SkipDir
+		case entry.Type().IsRegular() && strings.EqualFold(path.Ext(name), ".xml"):
+			return each(name)
+		}
+		return nil
+	})
+}
+
 func foreign(name string) bool {
 	return name == ".git" || name == "node_modules" || name == "site-packages"
 }
 
 type reports struct {
-	root    *os.Root
-	entries int
-	found   int
-	size    int64
-	tests   int
-	doubt   bool
+	root  *os.Root
+	found int
+	size  int64
+	tests int
+	doubt bool
 }
 
 func (r *reports) count() Count {

@@ -45,7 +45,7 @@ func TestReports(t *testing.T) {
 		"a folder .xml": {map[string]string{"a.xml/b.txt": suite}, unknown("")},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := testcount.Reports(t.Context(), tree(t, tt.files), func(path string) bool { return path == "old/known.xml" })
+			got, err := testcount.Reports(t.Context(), tree(t, tt.files), map[string]bool{"old/known.xml": true})
 			if err != nil || got != tt.want {
 				t.Errorf("%+v (%v), want %+v", got, err, tt.want)
 			}
@@ -61,7 +61,7 @@ func TestReportsFollowNoLinks(t *testing.T) {
 			t.Skip(err)
 		}
 	}
-	got, err := testcount.Reports(t.Context(), dir, func(string) bool { return false })
+	got, err := testcount.Reports(t.Context(), dir, nil)
 	if err != nil || got != unknown("") {
 		t.Errorf("%+v (%v)", got, err)
 	}
@@ -72,7 +72,7 @@ func TestTooManyReportsAreUnknown(t *testing.T) {
 	for i := range 1001 {
 		files[filepath.Join("r", strings.Repeat("a", i%100), strings.Repeat("b", i/100+1)+".xml")] = "<testsuite><testcase/></testsuite>"
 	}
-	got, err := testcount.Reports(t.Context(), tree(t, files), func(string) bool { return false })
+	got, err := testcount.Reports(t.Context(), tree(t, files), nil)
 	if err != nil || got != unknown("junit") {
 		t.Errorf("%d files: %+v (%v)", len(files), got, err)
 	}
@@ -81,7 +81,18 @@ func TestTooManyReportsAreUnknown(t *testing.T) {
 func TestReportsEndWithTheContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := testcount.Reports(ctx, t.TempDir(), func(string) bool { return false }); !errors.Is(err, context.Canceled) {
+	if _, err := testcount.Reports(ctx, t.TempDir(), nil); !errors.Is(err, context.Canceled) {
 		t.Error(err)
+	}
+}
+
+func TestFiles(t *testing.T) {
+	dir := tree(t, map[string]string{"a.xml": "", "b/c.XML": "<x/>", "d.txt": "", "node_modules/e.xml": ""})
+	got, err := testcount.Files(t.Context(), dir)
+	if err != nil || len(got) != 2 || !got["a.xml"] || !got["b/c.XML"] {
+		t.Errorf("%v (%v)", got, err)
+	}
+	if _, err := testcount.Files(t.Context(), filepath.Join(dir, "none")); err == nil {
+		t.Error("a folder that is not there has files")
 	}
 }
