@@ -41,7 +41,7 @@ type Config struct {
 	Agent  Driver // the driver itself; nil: the built-in one that Settings.Driver names
 
 	Gates     []wave.Gate
-	Reviewer  wave.Reviewer
+	Reviewer  wave.Reviewer // nil: the one that Settings.Policy names, or none
 	Approver  wave.Approver // nil, and Settings.Supervise: people decide at the wave.Desk
 	Prompts   wave.PromptBuilder
 	Observers []wave.Observer
@@ -64,6 +64,9 @@ func Open(ctx context.Context, c Config) (*Engine, error) {
 	}
 	agent, err := c.agent()
 	if err != nil {
+		return nil, err
+	}
+	if c.Reviewer, err = c.reviewer(); err != nil {
 		return nil, err
 	}
 	place, err := Locate(ctx, c.Repo, c.Settings)

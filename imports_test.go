@@ -27,6 +27,7 @@ var layers = [][]string{
 	{"driver/script", "driver/command", "driver/claude", "driver/codex", "driver/drivertest"},
 	{"wave/journal"},
 	{"wave"},
+	{"wave/review"},
 	{""},
 	{"examples/internal/cli", "examples/internal/clitest"},
 	{"examples/wave", "examples/tracker"},

@@ -194,7 +194,7 @@ func (s Settings) supported() error {
 		name string
 	}{
 		{s.Store != "", "store"},
-		{s.Limits != "", "limits"}, {s.Policy.Reviewer != nil, "policy.reviewer"},
+		{s.Limits != "", "limits"},
 	} {
 		if k.set {
 			return &wave.SetupError{Code: "unsupported_setting", Message: fmt.Sprintf("%s is set, and this version has no such thing yet", k.name),

@@ -28,7 +28,7 @@ func (r *run) approve() error {
 					return err
 				}
 				if judgement.Correction == nil {
-					return r.judged(journal.Judged{Item: id, Seat: journal.SeatApprove, OK: judgement.OK, Reason: judgement.Reason, By: judgement.By})
+					return r.judged(journal.Judged{Item: id, Seat: journal.SeatApprove, OK: judgement.OK, Reason: judgement.Reason, By: judgement.By, Usage: judgement.Usage})
 				}
 				if err := tests.Acquire(ctx, 1); err != nil {
 					return context.Cause(ctx)

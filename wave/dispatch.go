@@ -96,7 +96,7 @@ func (w *work) steps(ctx context.Context) journal.AttemptEnded {
 	}
 	defer log.Close()
 	log.section("agent, round %d, attempt %s", w.round, w.attempt)
-	result, err := w.runDriver(ctx, task, log)
+	result, err := w.runDriver(ctx, w.s.config.Driver, task, log)
 	end := journal.AttemptEnded{Usage: result.Usage(), Session: result.Session, Resumed: result.Resumed, Confinement: result.Confinement, Survivors: result.Survivors}
 	if err != nil {
 		end.Outcome, end.Class, end.Reason = journal.OutcomeDriver, string(driver.ClassOf(err)), err.Error()
@@ -135,25 +135,30 @@ func (w *work) task(ctx context.Context) (driver.Task, *itemLog, error) {
 	}
 	return driver.Task{Item: w.item.ID, Slug: w.text.Slug, Wave: w.id, AttemptID: w.attempt, Prompt: prompt, Role: driver.Worker, Model: w.item.Model,
 		Session: w.session(info), Dir: w.dir, AttemptDir: attemptDir, Owns: w.text.OwnsFiles,
-		Environment: w.s.agentEnvironment(),
+		Environment: w.s.agentEnvironment(info),
 		Mark:        w.s.mark(w.id, w.attempt), Round: w.round, Failure: failure,
 		Budget: driver.Budget{Timeout: config.AgentTimeout, Idle: config.IdleTimeout}}, log, nil
 }
 
 // agentEnvironment is what an agent's program gets of the user's environment: what every program needs, what the driver declares, and what
 // the configuration passes on.
-func (s *Scheduler) agentEnvironment() []string {
-	return testrun.Base(s.config.Lookup, slices.Concat([]string{"HOME", "TMPDIR", "TERM"}, s.config.Driver.Info().Environment, s.config.PassEnv))
+func (s *Scheduler) agentEnvironment(info driver.Info) []string {
+	return testrun.Base(s.config.Lookup, slices.Concat([]string{"HOME", "TMPDIR", "TERM"}, info.Environment, s.config.PassEnv))
 }
 
-// probe says why the driver could not work at all.
+// probe says why the driver, or that of the reviewer, could not work at all.
 func (s *Scheduler) probe() error {
-	prober, ok := s.config.Driver.(driver.Prober)
-	if !ok {
-		return nil
-	}
-	if err := prober.Probe(s.agentEnvironment()); err != nil {
-		return &SetupError{Code: "agent_missing", Message: err.Error(), Hint: "nothing was claimed and nothing is lost", Err: err}
+	for _, seat := range []struct {
+		who  any
+		info driver.Info
+	}{{s.config.Driver, s.config.Driver.Info()}, {s.config.Reviewer, driver.Info{}}} {
+		prober, ok := seat.who.(driver.Prober)
+		if !ok {
+			continue
+		}
+		if err := prober.Probe(s.agentEnvironment(seat.info)); err != nil {
+			return &SetupError{Code: "agent_missing", Message: err.Error(), Hint: "nothing was claimed and nothing is lost", Err: err}
+		}
 	}
 	return nil
 }
@@ -192,8 +197,8 @@ func (w *work) failure(ctx context.Context) (*driver.Failure, error) {
 		Stdout: test.Stdout, Stderr: test.Stderr, Diff: diff, Reason: test.Reason}, nil
 }
 
-// runDriver runs the driver, logs what it tells, and turns a panic into a failure of this attempt.
-func (w *work) runDriver(ctx context.Context, task driver.Task, log *itemLog) (result driver.Result, err error) {
+// runDriver runs a driver, logs what it tells, and turns a panic into a failure of this attempt.
+func (w *work) runDriver(ctx context.Context, d driver.Driver, task driver.Task, log *itemLog) (result driver.Result, err error) {
 	told := false
 	defer func() {
 		if !told { // a driver that told nothing on the way
@@ -209,8 +214,11 @@ func (w *work) runDriver(ctx context.Context, task driver.Task, log *itemLog) (r
 		}
 	}()
 	watchers := w.watchers()
+	if task.Role != driver.Worker { // its attempts are not the item's
+		watchers.tell = func(driver.Event) {}
+	}
 	defer watchers.flush()
-	return w.s.config.Driver.Run(ctx, task, func(e driver.Event) {
+	return d.Run(ctx, task, func(e driver.Event) {
 		watchers.hear(e)
 		if e.Text != "" {
 			told = told || e.Kind == "text"

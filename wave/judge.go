@@ -16,11 +16,15 @@ func (r *run) change(ctx context.Context, id string) (Change, error) {
 	item := r.journal.Item(id)
 	t := r.targetOf(id)
 	diff, err := t.engine.Diff(ctx, t.Base, item.Verified, maxDiff)
-	return Change{Wave: r.id, Item: r.item(id), Commit: item.Verified, Diff: diff, Corrected: item.Corrected}, err
+	return Change{Wave: r.id, Item: r.item(id), Commit: item.Verified, Diff: diff, Corrected: item.Corrected, Dispatch: r.dispatchOn(id, item.Verified)}, err
 }
 
 // judged writes a judgement down; a no ends the item.
 func (r *run) judged(j journal.Judged) error {
+	r.mu.Lock()
+	j.Confinement, j.Survivors = r.seats[j.Item].confinement, r.seats[j.Item].survivors
+	delete(r.seats, j.Item)
+	r.mu.Unlock()
 	if err := r.record(j); err != nil || j.OK {
 		return err
 	}

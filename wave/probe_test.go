@@ -8,6 +8,7 @@ import (
 
 	"aesop/tracker"
 	"aesop/wave"
+	"aesop/wave/review"
 )
 
 // missing is a driver whose program is not there.
@@ -44,5 +45,19 @@ func TestDriverThatCannotWorkIsAskedFirst(t *testing.T) {
 	w.items(item{"id": "a", "status": "done"})
 	if _, err := s.Run(t.Context()); err != nil {
 		t.Errorf("without work: %v", err)
+	}
+}
+
+// TestReviewerThatCannotWorkIsAskedFirst: no agent is paid for what nobody could review.
+func TestReviewerThatCannotWorkIsAskedFirst(t *testing.T) {
+	w := newWorld(t)
+	w.items(item{"id": "a"})
+	worker := writer()
+	reviewer, err := review.New(&missing{agent: &agent{}}, review.Options{})
+	must(t, err)
+	_, err = w.scheduler(with(worker), func(c *wave.Config) { c.Reviewer = reviewer }).Run(t.Context())
+	setup, ok := errors.AsType[*wave.SetupError](err)
+	if !ok || setup.Code != "agent_missing" || len(worker.tasks) > 0 || w.read("a").Status != tracker.Todo {
+		t.Errorf("error %v, %d dispatches", err, len(worker.tasks))
 	}
 }

@@ -77,10 +77,11 @@ type WaitingReport struct {
 
 // JudgementReport is the word of one seat.
 type JudgementReport struct {
-	Seat   string `json:"seat"`
-	OK     bool   `json:"ok"`
-	By     string `json:"by"`
-	Reason string `json:"reason"`
+	Seat   string      `json:"seat"`
+	OK     bool        `json:"ok"`
+	By     string      `json:"by"`
+	Reason string      `json:"reason"`
+	Usage  *cost.Usage `json:"usage"` // of the agents that were asked; null where none was
 }
 
 // CorrectionReport is what a person changed by hand, and what came of it.

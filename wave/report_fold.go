@@ -1,6 +1,7 @@
 package wave
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -142,7 +143,7 @@ func (row *ItemReport) addPeople(i *journal.ItemState) {
 	}
 	for _, seat := range []string{journal.SeatReview, journal.SeatApprove} {
 		if j := i.Judged[seat]; j.Seat != "" {
-			row.Judgements = append(row.Judgements, JudgementReport{Seat: j.Seat, OK: j.OK, By: j.By, Reason: j.Reason})
+			row.Judgements = append(row.Judgements, JudgementReport{Seat: j.Seat, OK: j.OK, By: j.By, Reason: j.Reason, Usage: j.Usage})
 		}
 	}
 	if i.Waits() {
@@ -286,30 +287,30 @@ func shareStep(w *journal.Wave, share float64, counts, had func(*journal.ItemSta
 // confinement is the weakest that held for any child of the wave.
 func confinement(w *journal.Wave) string {
 	held := ""
-	weaken := func(c string) {
-		if held == "" || c == "none" {
-			held = c
+	weaken := func(c string) { held = weaker(held, c) }
+	test := func(t *journal.Test) {
+		if t != nil {
+			weaken(t.Confinement)
 		}
 	}
 	for _, id := range w.Order {
-		for _, a := range w.Items[id].Attempts {
-			if a.Ended != nil && a.Ended.Confinement != "" {
+		i := w.Items[id]
+		for _, a := range i.Attempts {
+			if a.Ended != nil {
 				weaken(a.Ended.Confinement)
 			}
-			if a.Test != nil && a.Test.Confinement != "" {
-				weaken(a.Test.Confinement)
-			}
+			test(a.Test)
 		}
-		for _, c := range w.Items[id].Corrected {
-			if c.Test != nil && c.Test.Confinement != "" {
-				weaken(c.Test.Confinement)
-			}
+		for _, c := range i.Corrected {
+			test(c.Test)
 		}
+		if i.Again != nil {
+			test(&i.Again.Test)
+		}
+		weaken(i.Judged[journal.SeatReview].Confinement)
+		weaken(i.Judged[journal.SeatApprove].Confinement)
 	}
-	if held == "" {
-		return "none"
-	}
-	return held
+	return cmp.Or(held, "none")
 }
 
 func orNull(text string) *string {

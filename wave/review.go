@@ -29,6 +29,9 @@ func (r *run) reviewItem(ctx context.Context, id string) error {
 	if seat == nil {
 		return r.noJudgement(journal.SeatReview, errors.New("the wave was planned with a reviewer, and none is configured now"))
 	}
+	if err := r.pass("dispatch", id); err != nil {
+		return err
+	}
 	change, err := r.change(ctx, id)
 	if err != nil {
 		return err
@@ -40,5 +43,5 @@ func (r *run) reviewItem(ctx context.Context, id string) error {
 	if err != nil {
 		return r.noJudgement(journal.SeatReview, err)
 	}
-	return r.judged(journal.Judged{Item: id, Seat: journal.SeatReview, OK: judgement.OK, Reason: judgement.Reason, By: judgement.By})
+	return r.judged(journal.Judged{Item: id, Seat: journal.SeatReview, OK: judgement.OK, Reason: judgement.Reason, By: judgement.By, Usage: judgement.Usage})
 }

@@ -30,6 +30,7 @@ type run struct {
 	claims map[string]tracker.Claim // held
 	jobs   map[string]string        // token of each item's running job
 	cancel map[string]context.CancelCauseFunc
+	seats  map[string]held   // by item: agents that were asked about it since it was last judged
 	old    map[string]string // where each item ref was when it was last looked at
 
 	nonce string // names the folder of the caches, which nobody has to find
@@ -37,7 +38,7 @@ type run struct {
 
 func (s *Scheduler) newRun(id string, j *journal.Journal, st *stopper) *run {
 	return &run{s: s, id: id, journal: j, stop: st, items: map[string]tracker.Item{},
-		claims: map[string]tracker.Claim{}, jobs: map[string]string{}, old: map[string]string{}, cancel: map[string]context.CancelCauseFunc{}, nonce: s.nonce()}
+		claims: map[string]tracker.Claim{}, jobs: map[string]string{}, old: map[string]string{}, cancel: map[string]context.CancelCauseFunc{}, seats: map[string]held{}, nonce: s.nonce()}
 }
 
 // nonce is a name that cannot be guessed. Where there is no randomness, the next token says so.

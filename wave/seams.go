@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"aesop/cost"
 	"aesop/driver"
 	"aesop/tracker"
 	"aesop/wave/journal"
@@ -40,6 +41,10 @@ type Change struct {
 	Commit    string
 	Diff      string              // against the base, bounded
 	Corrected []journal.Corrected // what people changed so far, and what came of it; of the newest that is why it is asked again
+	// Dispatch runs a driver on a throw-away checkout of the commit, as an agent that is to read only: prompt, role, model, schema and
+	// failure are the caller's, all else of the task is the engine's. *TouchedError where the checkout is then no longer the commit:
+	// what the driver says is void. The Result counts also beside an error.
+	Dispatch func(ctx context.Context, d driver.Driver, t driver.Task) (driver.Result, error)
 }
 
 // Reviewer judges a verified change. It cannot change it.
@@ -60,6 +65,8 @@ type Judgement struct {
 	OK     bool
 	Reason string
 	By     string // the person; "" where it was none
+	// Usage is what the agents used that were asked; nil: none was.
+	Usage *cost.Usage
 	// Correction, of an approver, is neither: it is made and tested like an agent's work, and then the approver is asked again, about
 	// the new commit or about the old one and why it stays. Nil: none.
 	Correction *Correction

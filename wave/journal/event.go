@@ -250,6 +250,10 @@ type Judged struct {
 	OK     bool   `json:"ok"`
 	Reason string `json:"reason"`
 	By     string `json:"by,omitempty"` // the person; "" where it was none
+	// Usage is of the agents that were asked; nil: none was.
+	Usage       *cost.Usage `json:"usage,omitempty"`
+	Confinement string      `json:"confinement,omitempty"` // the weakest that held them
+	Survivors   []string    `json:"survivors,omitempty"`   // processes that a kill did not end
 }
 
 // BaseMoved says that the base branch of a repository has gone on, and that its items follow.

@@ -278,6 +278,7 @@ func (w *Wave) applyItem(at time.Time, event Event) error {
 			i.TestTime += time.Duration(e.Test.DurationMs) * time.Millisecond
 		})
 	case Judged:
+		w.Survivors = append(w.Survivors, e.Survivors...)
 		return w.item(e.Item, func(i *ItemState) {
 			if i.Judged == nil {
 				i.Judged = map[string]Judged{}
