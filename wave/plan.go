@@ -52,13 +52,13 @@ func (s *Scheduler) plannedItem(item tracker.Item) (PlannedItem, error) {
 		OwnsFiles: append([]string{}, item.OwnsFiles...), TestCmd: item.TestCmd.String(), Fingerprint: item.Fingerprint(), Model: orNull(s.model(item)), Prompt: &prompt}, err
 }
 
-func (p *Manifest) addRepositories(chosen choice) {
+func (m *Manifest) addRepositories(chosen choice) {
 	for _, r := range chosen.targets.planned(chosen.places) {
 		row := PlannedRepository{Repo: r.Name, Path: r.Path, Remote: r.Remote, BaseBranch: r.Branch, Base: r.Base, Dirty: append([]string{}, r.Dirty...)}
 		if err := chosen.targets.failed[r.Name]; err != nil {
 			row.Error = Explain(err)
 		}
-		p.Repositories = append(p.Repositories, row)
+		m.Repositories = append(m.Repositories, row)
 	}
 }
 

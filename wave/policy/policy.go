@@ -14,7 +14,7 @@ type Policy struct {
 	Review    float64 // share of the verified items, in [0,1], that an independent reviewer must see, where there is one
 }
 
-// Tiers are from 1, trusted most, to LeastTrusted.
+// LeastTrusted is the last of the tiers, which begin with 1, trusted most.
 const LeastTrusted = 4
 
 // For is the policy of a tier. What is no tier is trusted least.
