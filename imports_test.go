@@ -24,13 +24,14 @@ var layers = [][]string{
 	{"driver", "internal/git"},
 	{"internal/agentproc", "internal/tree", "internal/testrun"},
 	{"internal/agentproc/agenttest", "driver/drivertest/modelserver"},
+	{"driver/program"},
 	{"driver/script", "driver/command", "driver/claude", "driver/codex", "driver/drivertest"},
 	{"wave/journal"},
 	{"wave"},
 	{"wave/review"},
 	{""},
 	{"examples/internal/cli", "examples/internal/clitest"},
-	{"examples/wave", "examples/tracker"},
+	{"examples/wave", "examples/tracker", "examples/customdriver"},
 }
 
 // heavy are modules that importing aesop/wave must not link.

@@ -1,12 +1,14 @@
 // Package driver is the seam behind which an agent works. A Driver gets a Task, changes files below Task.Dir and returns a
 // Result; what it says is a hint, for the engine reads the tree and runs the tests itself.
 //
-// A driver of your own implements the two methods of Driver and is proven by the suite in driver/drivertest.
+// A driver of your own implements the two methods of Driver and is proven by the suite in driver/drivertest. One whose agent is a program
+// runs it with driver/program.
 package driver
 
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"aesop/cost"
@@ -116,6 +118,14 @@ type Budget struct {
 	// Tokens bounds the sum of the token classes. Drivers keep it that learn of the usage: they end the dispatch, or fail it when
 	// the usage that was stated passes it, as Truncated.
 	Tokens int64
+}
+
+// Check is the error of a dispatch that used more than it may, as Truncated, or nil.
+func (b Budget) Check(used cost.Usage) error {
+	if b.Tokens <= 0 || used.Tokens() <= b.Tokens {
+		return nil
+	}
+	return &Error{Class: Truncated, Message: fmt.Sprintf("used %d tokens of %d", used.Tokens(), b.Tokens)}
 }
 
 // Result is what came of a task. All of it is the driver's word.

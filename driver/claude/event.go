@@ -219,8 +219,5 @@ func (t *talk) stream(e event) error {
 func (t *talk) used() error {
 	sum := cost.Sum(t.calls.all()...)
 	t.emit(driver.Event{Kind: "usage", Usage: sum})
-	if limit := t.task.Budget.Tokens; limit > 0 && sum.Tokens() > limit {
-		return agentproc.OverBudget(sum.Tokens(), limit)
-	}
-	return nil
+	return t.task.Budget.Check(sum)
 }

@@ -9,12 +9,11 @@ import (
 
 	"aesop/cost"
 	"aesop/driver"
-	"aesop/driver/process"
-	"aesop/internal/agentproc"
+	"aesop/driver/program"
 )
 
 // Run plays the attempt of the task's round. A step that fails ends it, as Crashed: the later steps do not happen, so that an
-// attempt whose exec fails has no usage.
+// attempt whose exec fails has no usage but what that program left.
 func (d *Driver) Run(ctx context.Context, t driver.Task, emit func(driver.Event)) (driver.Result, error) {
 	if emit == nil {
 		emit = func(driver.Event) {}
@@ -102,13 +101,12 @@ func (p *player) exec(ctx context.Context, a attempt) error {
 	if a.exec == nil {
 		return nil
 	}
-	c := agentproc.Command(p.task, a.exec...)
-	if c.Timeout > 0 {
-		c.Timeout = max(1, c.Timeout-time.Since(p.began)) // what the sleep left of it
+	task := p.task
+	if limit := task.Budget.Timeout; limit > 0 {
+		task.Budget.Timeout = max(1, limit-time.Since(p.began)) // what the sleep left of it
 	}
-	r, err := agentproc.Run(ctx, c, nil, p.emit)
-	p.result.Output, p.result.Confinement, p.result.Survivors = agentproc.Output(r), r.Confinement, process.Names(r.Survivors)
-	p.result.Files = nil // it may have changed anything
+	r, err := program.Run(ctx, task, p.emit, a.exec...)
+	p.result = r // without files: it may have changed anything
 	return err
 }
 
@@ -126,10 +124,7 @@ func (p *player) use(_ context.Context, a attempt) error {
 	}
 	p.result.Calls, p.result.Metered = []cost.Usage{*a.usage}, true
 	p.emit(driver.Event{Kind: "usage", Usage: *a.usage})
-	if used, limit := a.usage.Tokens(), p.task.Budget.Tokens; limit > 0 && used > limit {
-		return &driver.Error{Class: driver.Truncated, Message: fmt.Sprintf("used %d tokens of %d", used, limit)}
-	}
-	return nil
+	return p.task.Budget.Check(*a.usage)
 }
 
 func (p *player) fail(_ context.Context, a attempt) error {

@@ -5,7 +5,6 @@ package agentproc
 import (
 	"context"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -36,26 +35,8 @@ func Environment(t driver.Task) []string {
 		"AESOP_ATTEMPT_DIR="+t.AttemptDir)
 }
 
-// Run runs c with stdin as its input, emits each line of its output as an event of kind text, and says by an error of the
-// driver how c failed, if it did. The output counts even then.
-func Run(ctx context.Context, c process.Command, stdin io.Reader, emit func(driver.Event)) (process.Result, error) {
-	c.Stdin = stdin
-	words := &lines{emit: emit}
-	if emit != nil {
-		c.Stdout = words
-	}
-	r, err := process.Run(ctx, c)
-	if err != nil {
-		return process.Result{Confinement: "none"}, &driver.Error{Class: driver.Crashed, Err: err}
-	}
-	if emit != nil {
-		words.flush()
-		tellSurvivors(r, emit)
-	}
-	return r, Failure(ctx, r)
-}
-
-func tellSurvivors(r process.Result, emit func(driver.Event)) {
+// TellSurvivors emits the programs that a kill did not end.
+func TellSurvivors(r process.Result, emit func(driver.Event)) {
 	for _, s := range r.Survivors {
 		emit(driver.Event{Kind: "progress", Text: fmt.Sprintf("process %d (%s) could not be killed", s.PID, s.Program)})
 	}

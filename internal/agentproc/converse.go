@@ -75,14 +75,14 @@ func (p Program) once(ctx context.Context, c process.Command, t driver.Task, ses
 	}
 	result, said := talk.Said()
 	err = ended(ctx, s, said, talk.Trouble())
-	if used := result.Usage().Tokens(); err == nil && t.Budget.Tokens > 0 && used > t.Budget.Tokens {
-		err = OverBudget(used, t.Budget.Tokens)
+	if err == nil {
+		err = t.Budget.Check(result.Usage())
 	}
 	result.Output, result.Confinement, result.Survivors = Output(s.Result), s.Confinement, process.Names(s.Survivors)
 	if len(result.Calls) > 0 {
 		emit(driver.Event{Kind: "usage", Usage: result.Usage()})
 	}
-	tellSurvivors(s.Result, emit)
+	TellSurvivors(s.Result, emit)
 	return run{Result: result, err: err, untouched: err != nil && s.Reason == process.Exited && !talk.Began(), took: s.Duration}
 }
 
@@ -143,11 +143,6 @@ func (p Program) Probe(program string, env []string) error {
 		return fmt.Errorf("%s is not installed, or not in the PATH; %s", p.Name, p.Install)
 	}
 	return nil
-}
-
-// OverBudget is the error of a dispatch that used more tokens than it may.
-func OverBudget(used, limit int64) error {
-	return &driver.Error{Class: driver.Truncated, Message: fmt.Sprintf("used %d tokens of %d", used, limit)}
 }
 
 // Shorten is text in one line of bounded length.
