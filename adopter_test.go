@@ -7,22 +7,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 )
-
-// modulePath is that of this module, which may have been renamed.
-func modulePath(t *testing.T) string {
-	t.Helper()
-	text := readFile(t, "go.mod")
-	found := regexp.MustCompile(`(?m)^module (\S+)$`).FindStringSubmatch(text)
-	if found == nil {
-		t.Fatal("go.mod names no module")
-	}
-	return found[1]
-}
 
 // goCommand runs the go command as a stranger with nothing but the modules that are here already.
 func goCommand(t *testing.T, dir string, args ...string) string {

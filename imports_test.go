@@ -51,8 +51,9 @@ func list(t *testing.T, args ...string) []listed {
 	if err != nil {
 		t.Fatal(err)
 	}
+	text := strings.ReplaceAll(string(out), `"`+modulePath(t), `"aesop`) // it may have another name
 	var all []listed
-	for decoder := json.NewDecoder(strings.NewReader(string(out))); ; {
+	for decoder := json.NewDecoder(strings.NewReader(text)); ; {
 		var p listed
 		if err := decoder.Decode(&p); err == io.EOF {
 			return all
@@ -61,6 +62,17 @@ func list(t *testing.T, args ...string) []listed {
 		}
 		all = append(all, p)
 	}
+}
+
+// modulePath is that of this module, which may have been renamed.
+func modulePath(t *testing.T) string {
+	t.Helper()
+	text := readFile(t, "go.mod")
+	found := regexp.MustCompile(`(?m)^module (\S+)$`).FindStringSubmatch(text)
+	if found == nil {
+		t.Fatal("go.mod names no module")
+	}
+	return found[1]
 }
 
 func example(path string) bool { return strings.HasPrefix(path, "aesop/examples/") }

@@ -24,7 +24,7 @@ import (
 // failing is the example binary with failpoints; it is built once, into the folder that TestMain removes.
 var failing = sync.OnceValues(func() (string, error) {
 	path := filepath.Join(built, "wave")
-	out, err := exec.Command("go", "build", "-tags", "failpoint", "-o", path, "aesop/examples/wave").CombinedOutput()
+	out, err := exec.Command("go", "build", "-tags", "failpoint", "-o", path, "../examples/wave").CombinedOutput()
 	if err != nil {
 		return "", errors.New(string(out))
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"customdriver": main})
+	testscript.Main(m, map[string]func(){"customdriver": main, "fake-agent": clitest.FakeAgent})
 }
 
 func TestScripts(t *testing.T) { clitest.Run(t) }
