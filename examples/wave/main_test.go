@@ -1,6 +1,7 @@
 package main
 
 import (
+	"path/filepath"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -13,3 +14,6 @@ func TestMain(m *testing.M) {
 }
 
 func TestScripts(t *testing.T) { clitest.Run(t) }
+
+// TestFailures are the failures that people who begin meet most: how each looks, and that what PORTING.md says about it helps.
+func TestFailures(t *testing.T) { clitest.RunIn(t, filepath.Join("testdata", "failures")) }

@@ -21,16 +21,19 @@ var update = flag.Bool("update", false, "rewrite the golden parts of the scripts
 // NoLinger is GORACE for the programs of a test: else each waits a second at its end for races that only other threads see.
 const NoLinger = "atexit_sleep_ms=0"
 
-// Run runs the scripts in testdata. They have, beside the usual commands:
+// Run runs the scripts in testdata.
+func Run(t *testing.T) { RunIn(t, "testdata") }
+
+// RunIn runs the scripts in a folder. They have, beside the usual commands:
 //
 //	repository DIR        make the files of $WORK/DIR a repository with a pushed commit and the remote $WORK/remote.git
 //	normal FILE OUT       write FILE (or stdout, stderr) to OUT, with what differs between runs replaced
 //	exits CODE PROG ARG…  run a program, which must end with this exit code
 //	await RE PROG ARG…    run a program again and again until what it prints matches
 //	capture NAME FILE RE  set the variable NAME to what the group of RE matches in FILE (or stdout, stderr)
-func Run(t *testing.T) {
+func RunIn(t *testing.T, dir string) {
 	testscript.Run(t, testscript.Params{
-		Dir: "testdata", UpdateScripts: *update, RequireExplicitExec: true, RequireUniqueNames: true,
+		Dir: dir, UpdateScripts: *update, RequireExplicitExec: true, RequireUniqueNames: true,
 		Setup: func(env *testscript.Env) error {
 			home := filepath.Join(env.WorkDir, "home")
 			env.Setenv("HOME", home)
