@@ -327,9 +327,9 @@ func TestReadmeProgramIsTheExample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, rest, ok := strings.Cut(string(page), "```go\n")
+	_, rest, ok := strings.Cut(string(page), "```go file=../waves/main.go\n")
 	program, _, closed := strings.Cut(rest, "```")
-	if !ok || !closed || strings.Contains(rest, "```go\n") {
+	if !ok || !closed || strings.Contains(rest, "```go") {
 		t.Fatal("README.md must hold one program")
 	}
 	if n := strings.Count(program, "\n"); n > 30 {

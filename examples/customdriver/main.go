@@ -78,7 +78,11 @@ func main() {
 
 // oneWave first finishes what an earlier run left, then runs a wave and prints how its items ended.
 func oneWave(ctx context.Context, agent driver.Driver, out io.Writer) (aesop.Report, error) {
-	engine, err := aesop.Open(ctx, aesop.Config{Agent: agent})
+	settings, _, err := aesop.LoadSettings(aesop.Sources{File: "aesop.json", Lookup: os.LookupEnv})
+	if err != nil {
+		return aesop.Report{}, err
+	}
+	engine, err := aesop.Open(ctx, aesop.Config{Settings: settings, Agent: agent})
 	if err != nil {
 		return aesop.Report{}, err
 	}
