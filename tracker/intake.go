@@ -20,6 +20,8 @@ type IntakeOptions struct {
 	// Exclude says which items are not to be taken by this wave, for reasons of the caller's; nil: none. They occupy their paths, and
 	// others can depend on them, all the same.
 	Exclude func(id string) bool
+	// Unavailable says why nothing of an item's repository can be worked on, or is empty; nil: nothing is in the way.
+	Unavailable func(item Item) string
 	// InBase says whether the shipped commit of an item is in the base of its repository. An error counts as no. Nil: nothing is in
 	// the base.
 	InBase func(item Item) (bool, error)
@@ -167,6 +169,11 @@ func (in *intake) consider(item Item) {
 func (in *intake) obstacle(item Item) (Reason, string) {
 	if who := in.busy(item); who != "" {
 		return Claimed, who
+	}
+	if in.Unavailable != nil {
+		if why := in.Unavailable(item); why != "" {
+			return RepositoryFailed, why
+		}
 	}
 	if in.MaxAttempts > 0 && item.Attempts >= in.MaxAttempts {
 		return AttemptsExhausted, fmt.Sprintf("%d of %d attempts are used; reopen the item to try again", item.Attempts, in.MaxAttempts)

@@ -150,3 +150,21 @@ func TestIntakeSaysWhatToMerge(t *testing.T) {
 		t.Errorf("not skipped: %v", want)
 	}
 }
+
+// TestIntakeOfARepositoryThatCannotBeWorkedOn: its items are skipped with the reason, and take no place of others.
+func TestIntakeOfARepositoryThatCannotBeWorkedOn(t *testing.T) {
+	in := func(repo string) func(*Item) { return func(i *Item) { i.Repo = repo } }
+	got := Intake(Backlog{Items: []Item{sound("a", in("gone")), sound("b", in("gone/")), sound("c", in("here"))}}, IntakeOptions{Max: 1,
+		Unavailable: func(i Item) string {
+			if i.Repository() == "gone" {
+				return "no such folder"
+			}
+			return ""
+		}})
+	if len(got.Items) != 1 || got.Items[0].ID != "c" || len(got.Skipped) != 2 {
+		t.Fatalf("selected %+v", got)
+	}
+	if first := got.Skipped[0]; first.Reason != RepositoryFailed || first.Detail != "no such folder" {
+		t.Errorf("skipped %+v", first)
+	}
+}

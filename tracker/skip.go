@@ -18,6 +18,7 @@ const (
 	BlockedBy               Reason = "blocked_by"
 	UnknownStatus           Reason = "unknown_status"
 	AttemptsExhausted       Reason = "attempts_exhausted"
+	RepositoryFailed        Reason = "repository_failed"
 )
 
 // Skip says why an item is not part of a wave. It is the error of adding one that could never be.

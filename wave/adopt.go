@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"aesop/internal/git"
 	"aesop/internal/tree"
@@ -30,16 +31,41 @@ func (r *run) adoptIn(t *target) error {
 			return r.shipped(t, *intent, 0)
 		}
 	}
-	if t.Weak {
-		_, err := r.adoptShipped(t, refs)
-		return err
-	}
 	_, err = r.adoptFrom(r.stop.ctx, t, refs)
 	return err
 }
 
-// adoptFrom takes every open item whose ref is not where its recorded shipment is out of the wave: it is shipped.
+// adoptFrom takes every open item that the remote has already out of the wave: its ref is not where its recorded shipment is or, where
+// the fence is weak, a branch holds its work.
 func (r *run) adoptFrom(ctx context.Context, t *target, refs map[string]string) (adopted bool, err error) {
+	r.seeOwn(t, refs)
+	adopted, err = r.adoptByRef(ctx, t, refs)
+	if err != nil || !t.Weak {
+		return adopted, err
+	}
+	also, err := r.adoptByTrailer(ctx, t, refs)
+	return adopted || also, err
+}
+
+// seeOwn notes where the wave's own branch is. A tip that no intent of the wave has is somebody else's doing, and is left to the push.
+func (r *run) seeOwn(t *target, refs map[string]string) {
+	at := refs["refs/heads/"+Branch(r.id)]
+	if !slices.Contains(r.journal.Wave().Repositories[t.Name].Tips, at) {
+		at = ""
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.own[t.Name] = at
+}
+
+// ownBranch is where the wave's branch was last seen.
+func (r *run) ownBranch(t *target) git.SHA {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.own[t.Name]
+}
+
+func (r *run) adoptByRef(ctx context.Context, t *target, refs map[string]string) (adopted bool, err error) {
 	for _, item := range r.journal.Wave().Select(func(i *journal.ItemState) bool { return i.Repo == t.Name && i.Open() }) {
 		at := refs[ItemRef(item.ID)]
 		r.mu.Lock()

@@ -3,6 +3,7 @@ package wave
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 
 	"aesop/statestore"
@@ -162,7 +163,11 @@ func (r *run) first(b begin) (Report, error) {
 	plan := r.s.planned(chosen, claims)
 	plan.Resumed = b.resumed
 	if len(chosen.Items) == 0 {
-		return r.closeEmpty(plan, journal.Ended{Outcome: nothing(chosen.Selection)})
+		var ends []journal.Event
+		for _, name := range slices.Sorted(maps.Keys(chosen.targets.failed)) {
+			ends = append(ends, r.failure(name, chosen.targets.failed[name]))
+		}
+		return r.closeEmpty(plan, append(ends, journal.Ended{Outcome: nothing(chosen.Selection)})...)
 	}
 	for _, t := range r.targets.open {
 		if err := t.engine.Pin(r.stop.ctx, "refs/aesop/base/"+r.id, t.Base); err != nil {

@@ -365,3 +365,14 @@ func (w *world) lateScript() func(context.Context, driver.Task) (driver.Result, 
 		return d.Run(ctx, t, nil)
 	}
 }
+
+// atEvent does something right after each event of a type.
+func atEvent(kind string, then func(e journal.Event)) option {
+	return func(c *wave.Config) {
+		c.Observers = append(c.Observers, &watcher{look: func(_ *journal.Wave, e journal.Event) {
+			if e.Type() == kind {
+				then(e)
+			}
+		}})
+	}
+}

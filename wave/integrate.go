@@ -21,19 +21,27 @@ func (r *run) shipFrom(t *target) error {
 		if err := r.follow(t); err != nil {
 			return err
 		}
-		ready := r.shippable(t)
-		if len(ready) == 0 {
-			return nil
-		}
-		tip, kept, err := r.integrate(t, ready)
-		if err != nil || len(kept) == 0 {
+		tip, kept, err := r.integrate(t, r.shippable(t))
+		if err != nil {
 			return err
+		}
+		if len(kept) == 0 {
+			return r.retract(t)
 		}
 		again, err := r.ship(t, tip, kept)
 		if err != nil || !again {
 			return err
 		}
 	}
+}
+
+// retract removes the wave's branch from where it stands although nothing of it ships: a remote took it from a push that it refused.
+func (r *run) retract(t *target) error {
+	at := r.ownBranch(t)
+	if at == "" || r.journal.Wave().Repositories[t.Name].Shipped != nil {
+		return nil
+	}
+	return t.shipper.Ship(r.stop.ctx, t.engine.Dir, []journal.Update{{Ref: "refs/heads/" + Branch(r.id), Old: at}})
 }
 
 // union is a commit that joins the commits of some items.

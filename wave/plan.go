@@ -92,7 +92,8 @@ func (s *Scheduler) choose(ctx context.Context, id string, b begin) (choice, err
 	}
 	var asking error
 	chosen := tracker.Intake(backlog, tracker.IntakeOptions{Now: s.config.Clock(), Max: s.config.MaxItems, MaxAttempts: s.config.MaxAttempts, Order: b.manifest.order(),
-		Exclude: func(id string) bool { return b.exclude[id] },
+		Exclude:     func(id string) bool { return b.exclude[id] },
+		Unavailable: func(item tracker.Item) string { return all.unavailable(item.Repository()) },
 		InBase: func(item tracker.Item) (bool, error) {
 			in, err := all.inBase(ctx, item)
 			if err != nil && all.open[item.Repository()] != nil {

@@ -41,7 +41,7 @@ func (s *Scheduler) places(backlog tracker.Backlog) ([]place, error) {
 	return all, nil
 }
 
-// neededRepositories are the names of the repositories of items that are not done, and of what they depend on.
+// neededRepositories are the names of the repositories of items that a wave could take, and of what they depend on.
 func neededRepositories(backlog tracker.Backlog) []string {
 	byID := map[string]tracker.Item{}
 	for _, item := range backlog.Items {
@@ -54,7 +54,8 @@ func neededRepositories(backlog tracker.Backlog) []string {
 		}
 	}
 	for _, item := range backlog.Items {
-		if item.Status == tracker.Done {
+		switch item.Status {
+		case tracker.Done, tracker.Failed, tracker.Blocked:
 			continue
 		}
 		need(item)
@@ -75,7 +76,7 @@ type targets struct {
 // openAll opens the repositories. It is an error only where none of them can be opened.
 func (s *Scheduler) openAll(ctx context.Context, id string, places []place, from func(name string) origin) (*targets, error) {
 	all := &targets{open: map[string]*target{}, failed: map[string]error{}}
-	roots := map[string]string{}
+	roots, shipsTo := map[string]string{}, map[string]string{}
 	for _, p := range places {
 		all.order = append(all.order, p.name)
 		t, err := s.open(ctx, id, p, from(p.name))
@@ -90,7 +91,11 @@ func (s *Scheduler) openAll(ctx context.Context, id string, places []place, from
 			all.failed[p.name] = err
 			continue
 		}
-		roots[t.user.Common] = p.name
+		if other := shipsTo[t.remote.URL()]; other != "" {
+			return nil, &SetupError{Code: "several_names", Message: fmt.Sprintf("%s and %s ship to one place", other, p.name),
+				Hint: "keep one of them in the backlog: their branches would have one name"}
+		}
+		roots[t.user.Common], shipsTo[t.remote.URL()] = p.name, p.name
 		all.open[p.name] = t
 	}
 	if len(places) > 0 && len(all.open) == 0 {
@@ -119,6 +124,14 @@ func (all *targets) inBase(ctx context.Context, item tracker.Item) (bool, error)
 	return false, fmt.Errorf("repository %s cannot be worked on", item.Repository())
 }
 
+// unavailable says why a repository cannot be worked on, or is empty.
+func (all *targets) unavailable(name string) string {
+	if err := all.failed[name]; err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
 // targetOf is the repository of an item of the wave.
 func (r *run) targetOf(id string) *target { return r.targets.open[r.journal.Wave().Items[id].Repo] }
 
@@ -141,7 +154,7 @@ func (r *run) eachRepository(step func(*target) error) error {
 			faults[t.Name] = err
 		}
 	}
-	if len(faults) == taken {
+	if len(faults) == taken && taken == len(r.journal.Wave().Repositories) {
 		return errors.Join(slices.Collect(maps.Values(faults))...)
 	}
 	for _, name := range slices.Sorted(maps.Keys(faults)) {
@@ -154,13 +167,17 @@ func (r *run) eachRepository(step func(*target) error) error {
 
 // repositoryFailed writes down why a repository is left alone from here on. Its open items wait for a resume.
 func (r *run) repositoryFailed(name string, err error) error {
-	fault := Explain(err)
-	return r.record(journal.RepositoryFailed{Repo: name, Error: fault.Code, Detail: r.s.redact(err.Error())})
+	return r.record(r.failure(name, err))
 }
 
-// leaveFailed ends the items of repositories that could not be opened: nothing was begun for them.
+func (r *run) failure(name string, err error) journal.RepositoryFailed {
+	return journal.RepositoryFailed{Repo: name, Error: Explain(err).Code, Detail: r.s.redact(err.Error())}
+}
+
+// leaveFailed writes down which repositories cannot be worked on, and ends what was selected of them: nothing was begun for it.
 func (r *run) leaveFailed() error {
-	for name, cause := range r.targets.failed {
+	for _, name := range slices.Sorted(maps.Keys(r.targets.failed)) {
+		cause := r.targets.failed[name]
 		if err := r.repositoryFailed(name, cause); err != nil {
 			return err
 		}

@@ -117,8 +117,15 @@ func TestRepositoryThatCannotBeReadLeavesTheOthersAlone(t *testing.T) {
 	if web.Error == nil || *web.Error != "remote_unreachable" || !strings.Contains(*web.ErrorDetail, "does not appear to be a git repository") {
 		t.Errorf("the record of web: %s", asJSON(web))
 	}
+	for _, skip := range report.Skipped {
+		if skip.Reason != "repository_failed" || !strings.Contains(skip.Detail, "web.git") {
+			t.Errorf("skipped: %+v", skip)
+		}
+	}
+	if len(report.Skipped) != 2 {
+		t.Errorf("skipped: %s", asJSON(report.Skipped))
+	}
 	for _, id := range []string{"w", "v"} {
-		wantState(t, report, id, journal.StateSetupFailed)
 		if row := all.read(id); row.Status != tracker.Todo || row.Attempts != 0 || row.Claim != nil {
 			t.Errorf("%s: %+v", id, row)
 		}
@@ -236,12 +243,16 @@ func TestBacklogOfRepositoriesIsRefused(t *testing.T) {
 	}{
 		"repo on some items": {[]item{{"id": "a", "repo": "api"}, {"id": "b", "repo": "web"}, {"id": "c"}}, []string{"2 of 3", "items[2]"}},
 		"two names":          {[]item{{"id": "a", "repo": "api"}, {"id": "b", "repo": "link"}}, []string{`"api"`, `"link"`, "one name"}},
-		"a folder of it":     {[]item{{"id": "a", "repo": "api"}, {"id": "b", "repo": "api/docs"}}, []string{"api", "api/docs", "root"}},
+		"a folder only":      {[]item{{"id": "a", "repo": "api/docs"}}, []string{"api/docs is a folder of the repository", "root"}},
+		"one remote":         {[]item{{"id": "a", "repo": "api"}, {"id": "b", "repo": "clone"}}, []string{"api and clone ship to one place"}},
+		"a work tree of it":  {[]item{{"id": "a", "repo": "api"}, {"id": "b", "repo": "tree"}}, []string{"api and tree are folders of one repository"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			all := newTwo(t)
 			must(t, os.Symlink("api", filepath.Join(all.dir, "link")))
 			must(t, os.Mkdir(filepath.Join(all.api.repo, "docs"), 0o755))
+			all.git(all.api.repo, "worktree", "add", "--quiet", "-b", "side", filepath.Join(all.dir, "tree"))
+			all.git("", "clone", "--quiet", all.api.remote, filepath.Join(all.dir, "clone"))
 			all.items(tt.items...)
 			worked := &agent{work: func(context.Context, driver.Task) (driver.Result, error) {
 				t.Error("an agent was started")
@@ -304,5 +315,93 @@ func TestKilledBetweenTwoRepositories(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestResumeAfterAFailedRepositoryIsBack: web could not be opened when the wave was planned; the wave is interrupted, web comes back,
+// and the wave is resumed.
+func TestResumeAfterAFailedRepositoryIsBack(t *testing.T) {
+	all := newTwo(t)
+	must(t, os.Rename(all.web.remote, all.web.remote+".away"))
+	store := all.store()
+	var s *wave.Scheduler
+	s = all.schedulerOn(store, atEvent("attempt_started", func(journal.Event) { s.Stop() }))
+	report, err := s.Run(t.Context())
+	must(t, err)
+	wantOutcome(t, report, journal.Interrupted)
+	must(t, os.Rename(all.web.remote+".away", all.web.remote))
+	reports, err := all.schedulerOn(store).Resume(t.Context(), report.Wave)
+	if err != nil {
+		t.Fatalf("the wave can not be resumed: %v", err)
+	}
+	wantOutcome(t, reports[0], journal.Good)
+	wantShipped(t, all.api, report, "a")
+}
+
+// TestUnreachableRepositoryTakesNoPlaces: items of a repository that cannot be opened take no place of those that can ship.
+func TestUnreachableRepositoryTakesNoPlaces(t *testing.T) {
+	all := newTwo(t)
+	all.items(item{"id": "w", "repo": "web", "priority": "P0"}, item{"id": "a", "repo": "api", "priority": "P1"})
+	all.script(map[string][]attempt{"a": good("a")})
+	must(t, os.Rename(all.web.remote, all.web.remote+".away"))
+	store := all.store()
+	report := all.runOn(store, func(c *wave.Config) { c.MaxItems = 1 })
+	wantOutcome(t, report, journal.Partial)
+	wantShipped(t, all.api, report, "a")
+}
+
+// TestRepositoryOfAFailedItemOnly: nothing is to be done in old, which is gone.
+func TestRepositoryOfAFailedItemOnly(t *testing.T) {
+	all := newTwo(t)
+	all.items(item{"id": "o", "repo": "old", "status": "failed"}, item{"id": "a", "repo": "api", "status": "done"})
+	all.script(map[string][]attempt{})
+	report, err := all.scheduler().Run(t.Context())
+	if err != nil {
+		t.Errorf("nothing is selectable, and the wave is broken: %v, %s", err, report.Outcome)
+	}
+	all.items(item{"id": "o", "repo": "old", "status": "failed"}, item{"id": "a", "repo": "api"})
+	all.script(map[string][]attempt{"a": good("a")})
+	report = all.run()
+	for _, r := range report.Repositories {
+		if r.Error != nil {
+			t.Errorf("%s: the record of a repository in which nothing was to do: %s", report.Outcome, asJSON(r))
+		}
+	}
+}
+
+// TestRedBaseBesideAnIdleRepository: the only repository with work is red.
+func TestRedBaseBesideAnIdleRepository(t *testing.T) {
+	all := newTwo(t)
+	all.items(item{"id": "a", "repo": "api"}, item{"id": "w", "repo": "web", "dependsOn": []string{"a"}})
+	all.script(map[string][]attempt{})
+	ran := filepath.Join(all.dir, "ran-web")
+	report := all.run(func(c *wave.Config) {
+		c.Repositories = func(root string, common wave.Repository) (wave.Repository, error) {
+			common.Verify = tracker.Command{Shell: "exit 1"}
+			if filepath.Base(root) == "web" {
+				common.Verify = tracker.Command{Shell: "touch '" + ran + "'"}
+			}
+			return common, nil
+		}
+	})
+	if _, err := os.Stat(ran); err == nil {
+		t.Error("the test of a repository in which the wave has no item was run")
+	}
+	if report.Outcome != journal.BaseRed {
+		t.Errorf("outcome %s", report.Outcome)
+	}
+}
+
+// TestLastOpenRepositoryFails: one repository was away from the start, the other goes away later.
+func TestLastOpenRepositoryFails(t *testing.T) {
+	all := newTwo(t)
+	must(t, os.Rename(all.web.remote, all.web.remote+".away"))
+	store := all.store()
+	report, err := all.schedulerOn(store, func(c *wave.Config) {
+		c.Tracker = afterClaim{c.Tracker, func() { must(t, os.Rename(all.api.remote, all.api.remote+".away")) }}
+	}).Run(t.Context())
+	must(t, err)
+	if api := repositoryOf(t, report, "api"); api.Error == nil {
+		t.Error("the record of api has no error")
 	}
 }

@@ -204,6 +204,9 @@ func (r *run) takeUp() (err error) {
 func (r *run) reopen(wave *journal.Wave) (*targets, error) {
 	var places []place
 	for _, repository := range wave.Plan.Repositories {
+		if repository.Remote == "" {
+			continue // it could not be opened when the wave was planned, so no item of it is in the wave
+		}
 		places = append(places, place{repository.Name, repository.Path})
 	}
 	all, err := r.s.openAll(r.stop.ctx, r.id, places, func(name string) origin {

@@ -32,13 +32,14 @@ type run struct {
 	cancel map[string]context.CancelCauseFunc
 	seats  map[string]held   // by item: agents that were asked about it since it was last judged
 	old    map[string]string // where each item ref was when it was last looked at
+	own    map[string]string // where the wave's branch was then, by repository, if that is our own doing; "": nowhere
 
 	nonce string // names the folder of the caches, which nobody has to find
 }
 
 func (s *Scheduler) newRun(id string, j *journal.Journal, st *stopper) *run {
 	return &run{s: s, id: id, journal: j, stop: st, items: map[string]tracker.Item{},
-		claims: map[string]tracker.Claim{}, jobs: map[string]string{}, old: map[string]string{}, cancel: map[string]context.CancelCauseFunc{}, seats: map[string]held{}, nonce: s.nonce()}
+		claims: map[string]tracker.Claim{}, jobs: map[string]string{}, old: map[string]string{}, own: map[string]string{}, cancel: map[string]context.CancelCauseFunc{}, seats: map[string]held{}, nonce: s.nonce()}
 }
 
 // nonce is a name that cannot be guessed. Where there is no randomness, the next token says so.

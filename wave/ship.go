@@ -27,13 +27,16 @@ func (r *run) ship(t *target, tip git.SHA, items []*journal.ItemState) (again bo
 	if err := r.guard(t); err != nil {
 		return false, err
 	}
-	own := ""
-	if t.Weak {
-		if own, again, err = r.lookBeforeBranch(t); err != nil || again {
+	if t.Weak { // no ref of an item will refuse the push, so what others have shipped meanwhile is looked for right before it
+		refs, err := t.shipper.Refs(r.stop.ctx)
+		if err != nil {
+			return false, err
+		}
+		if again, err := r.adoptFrom(r.stop.ctx, t, refs); err != nil || again {
 			return again, err
 		}
 	}
-	intent := r.intent(t, tip, items, own)
+	intent := r.intent(t, tip, items)
 	if err := r.record(intent); err != nil {
 		return false, err
 	}
@@ -47,11 +50,12 @@ func (r *run) ship(t *target, tip git.SHA, items []*journal.ItemState) (again bo
 	return again, err
 }
 
-// intent is what a push would move. own is where the wave's branch is now.
-func (r *run) intent(t *target, tip git.SHA, items []*journal.ItemState, own git.SHA) journal.PushIntent {
+// intent is what a push would move. Some remotes took the branch when they refused the refs beside it, though they were asked for all or
+// nothing; then it moves on from there.
+func (r *run) intent(t *target, tip git.SHA, items []*journal.ItemState) journal.PushIntent {
 	branch := Branch(r.id)
 	intent := journal.PushIntent{Repo: t.Name, Branch: branch, Tip: tip, Items: itemIDs(items), Weak: t.Weak,
-		Updates: []journal.Update{{Ref: "refs/heads/" + branch, Old: own, New: tip}}}
+		Updates: []journal.Update{{Ref: "refs/heads/" + branch, Old: r.ownBranch(t), New: tip}}}
 	for _, item := range items {
 		if !t.Weak {
 			intent.Updates = append(intent.Updates, journal.Update{Ref: ItemRef(item.ID), Old: r.oldShipment(item.ID), New: item.Verified})
@@ -160,11 +164,11 @@ func (t *target) landed(ctx context.Context, refs map[string]string, intent jour
 	if !intent.Weak {
 		return holds(refs, intent.Updates[1:]), nil
 	}
+	if refs[intent.Updates[0].Ref] == intent.Tip {
+		return true, nil
+	}
 	for _, ref := range []string{intent.Updates[0].Ref, "refs/heads/" + t.Branch} {
 		at := refs[ref]
-		if at == intent.Tip {
-			return true, nil
-		}
 		if at == "" {
 			continue
 		}
@@ -175,7 +179,28 @@ func (t *target) landed(ctx context.Context, refs map[string]string, intent jour
 			return in, err
 		}
 	}
-	return false, nil
+	return t.squashed(ctx, refs, intent)
+}
+
+// squashed says that people took the branch away, and that the base branch has all of it, as after a merge by squash.
+func (t *target) squashed(ctx context.Context, refs map[string]string, intent journal.PushIntent) (bool, error) {
+	base := refs["refs/heads/"+t.Branch]
+	if refs[intent.Updates[0].Ref] != "" || base == "" || intent.Updates[0].Old != "" {
+		return false, nil
+	}
+	messages, err := t.engine.Messages(ctx, t.Base, intent.Tip)
+	if err != nil {
+		return false, err
+	}
+	for commit, message := range messages {
+		if trailers(message)[trailerItem] == "" { // a join of items
+			continue
+		}
+		if in, err := t.engine.Contains(ctx, base, commit); err != nil || !in {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // shipment is what the store remembers of an item that shipped.
@@ -197,8 +222,8 @@ func (r *run) shipped(t *target, intent journal.PushIntent, took time.Duration) 
 		event.Items[id] = wave.Items[id].Verified
 	}
 	return r.recordWith(func(tx statestore.Tx) error {
-		if intent.Weak {
-			if err := rememberWeak(tx, t.user.ID()); err != nil {
+		if t.refusesItems {
+			if err := t.rememberWeak(tx); err != nil {
 				return err
 			}
 		}

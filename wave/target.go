@@ -18,12 +18,13 @@ import (
 // target is a repository under work: where its items start from and ship to.
 type target struct {
 	journal.Repository
-	user    *git.User
-	engine  *git.Engine
-	remote  *git.Remote
-	shipper Shipper
-	tip     git.SHA // of the base branch, when it was opened
-	guarded string  // digest of the user's git configuration and hooks, before any agent worked
+	user         *git.User
+	engine       *git.Engine
+	remote       *git.Remote
+	shipper      Shipper
+	tip          git.SHA // of the base branch, when it was opened
+	refusesItems bool    // the remote was seen now to take no refs of items, only branches
+	guarded      string  // digest of the user's git configuration and hooks, before any agent worked
 }
 
 // origin says where the work in a repository starts. Empty fields are found out.
@@ -41,6 +42,9 @@ const maxDirty = 20
 func (s *Scheduler) open(ctx context.Context, id string, place place, from origin) (*target, error) {
 	user, err := s.userAt(ctx, place.path)
 	if err != nil {
+		return nil, err
+	}
+	if err := isRoot(place, user); err != nil {
 		return nil, err
 	}
 	config, err := s.repository(user.Root)
@@ -76,7 +80,7 @@ func (s *Scheduler) open(ctx context.Context, id string, place place, from origi
 	}
 	t.Who, t.Email = who.Name, who.Email
 	if !t.Weak {
-		if t.Weak, err = s.knownWeak(ctx, user.ID()); err != nil {
+		if t.Weak, err = s.knownWeak(ctx, t.remote); err != nil {
 			return nil, err
 		}
 	}
@@ -85,6 +89,18 @@ func (s *Scheduler) open(ctx context.Context, id string, place place, from origi
 	}
 	t.Dirty, err = user.Dirty(ctx, maxDirty)
 	return t, err
+}
+
+// isRoot refuses a place that the backlog names and that is only a folder of a repository: its items own paths of the root.
+func isRoot(p place, user *git.User) error {
+	if p.name == "." {
+		return nil
+	}
+	root, err := filepath.EvalSymlinks(user.Root)
+	if err == nil && root != p.path {
+		err = &SetupError{Code: "not_a_repository", Message: fmt.Sprintf("%s is a folder of the repository %s", p.path, root), Hint: "name the root of a repository as repo"}
+	}
+	return err
 }
 
 func (s *Scheduler) userAt(ctx context.Context, path string) (*git.User, error) {
@@ -118,6 +134,10 @@ func (s *Scheduler) findBase(ctx context.Context, id string, t *target, want str
 		if t.Branch, err = baseBranch(ctx, t, want, refs); err != nil {
 			return err
 		}
+	}
+	if refs.All["refs/heads/aesop"] != "" {
+		return &SetupError{Code: "branch_in_the_way", Message: fmt.Sprintf("remote %s has a branch aesop, which leaves no room for branches of waves, aesop/WAVE", t.Origin),
+			Hint: "rename that branch"}
 	}
 	if s.protected(Branch(id), t.Branch) {
 		return &SetupError{Code: "protected_branch", Message: fmt.Sprintf("the wave's branch %s is protected", Branch(id)),

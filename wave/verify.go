@@ -64,7 +64,9 @@ func (r *run) testBases() error {
 }
 
 func (r *run) testBase(t *target) error {
-	if t.Verify.Argv == nil || r.journal.Wave().Repositories[t.Name].Tested != nil {
+	wave := r.journal.Wave()
+	if t.Verify.Argv == nil || wave.Repositories[t.Name].Tested != nil ||
+		len(wave.Select(func(i *journal.ItemState) bool { return i.Repo == t.Name })) == 0 {
 		return nil
 	}
 	test, err := r.test(r.stop.ctx, testRun{target: t, name: "base-" + itemName(t.Name), item: "", commit: t.Base, argv: t.Verify.Argv,

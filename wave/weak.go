@@ -2,6 +2,8 @@ package wave
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"slices"
 	"strings"
@@ -15,12 +17,16 @@ import (
 // item is shipped is then read from the signed trailers of what the branches of waves hold. Between that look and the push another
 // wave can be faster, which is why reports call this fence weak.
 
-func weakKey(repository string) statestore.Key { return statestore.Key("weak/" + repository) }
+// weakKey is the record that a place which pushes go to takes no refs of items. The place can hold credentials.
+func weakKey(remote *git.Remote) statestore.Key {
+	sum := sha256.Sum256([]byte(remote.URL()))
+	return statestore.Key("weak/" + hex.EncodeToString(sum[:]))
+}
 
-// knownWeak says whether the remote of a repository was seen to take no refs of items.
-func (s *Scheduler) knownWeak(ctx context.Context, repository string) (weak bool, err error) {
+// knownWeak says whether a remote was seen to take no refs of items.
+func (s *Scheduler) knownWeak(ctx context.Context, remote *git.Remote) (weak bool, err error) {
 	err = s.config.Store.View(ctx, func(r statestore.Reader) error {
-		_, err := r.Get(weakKey(repository))
+		_, err := r.Get(weakKey(remote))
 		if notFound(err) {
 			return nil
 		}
@@ -30,39 +36,26 @@ func (s *Scheduler) knownWeak(ctx context.Context, repository string) (weak bool
 	return weak, err
 }
 
-func rememberWeak(tx statestore.Tx, repository string) error {
-	_, err := tx.Put(weakKey(repository), []byte("{}"), statestore.Any)
+func (t *target) rememberWeak(tx statestore.Tx) error {
+	_, err := tx.Put(weakKey(t.remote), []byte("{}"), statestore.Any)
 	return err
 }
 
-// refusesItems says that a push failed for the refs of items: the remote refused them by its own rules, and the work is not there.
+// refusesItems says that a push failed for the refs of items: the remote refused them by its own rules, and the work is not there. One
+// that refused the branch with them may have been in a bad mood: it gets the branch alone, and is asked for all again the next time.
 func (r *run) refusesItems(t *target, pushErr error) bool {
 	failed, ok := errors.AsType[*git.Error](pushErr)
-	return ok && !t.Weak && r.journal.Wave().Repositories[t.Name].PushError != nil &&
-		slices.ContainsFunc(failed.Rejected, func(ref string) bool { return !strings.HasPrefix(ref, "refs/heads/") })
+	if !ok || t.Weak || r.journal.Wave().Repositories[t.Name].PushError == nil {
+		return false
+	}
+	isBranch := func(ref string) bool { return strings.HasPrefix(ref, "refs/heads/") }
+	items := slices.ContainsFunc(failed.Rejected, func(ref string) bool { return !isBranch(ref) })
+	t.refusesItems = items && !slices.ContainsFunc(failed.Rejected, isBranch)
+	return items
 }
 
-// lookBeforeBranch finds out, right before a branch is pushed alone, what others have shipped meanwhile, and where the branch is. Some
-// remotes took it when they refused the items' refs, though they were asked for all or nothing: then it is moved, or goes again.
-func (r *run) lookBeforeBranch(t *target) (own git.SHA, again bool, err error) {
-	refs, err := t.shipper.Refs(r.stop.ctx)
-	if err != nil {
-		return "", false, err
-	}
-	ref, intent := "refs/heads/"+Branch(r.id), r.journal.Wave().Repositories[t.Name].Intent
-	if intent != nil && refs[ref] == intent.Tip {
-		own = intent.Tip
-	}
-	again, err = r.adoptShipped(t, refs)
-	if again && own != "" {
-		err = errors.Join(err, t.shipper.Ship(r.stop.ctx, t.engine.Dir, []journal.Update{{Ref: ref, Old: own}}))
-	}
-	return own, again, err
-}
-
-// adoptShipped takes every open item out of the wave whose work a branch of a newer wave than that of its recorded shipment holds.
-func (r *run) adoptShipped(t *target, refs map[string]string) (adopted bool, err error) {
-	ctx := r.stop.ctx
+// adoptByTrailer takes every open item out of the wave whose work a branch of a newer wave than that of its recorded shipment holds.
+func (r *run) adoptByTrailer(ctx context.Context, t *target, refs map[string]string) (adopted bool, err error) {
 	found, err := r.shippedOn(ctx, t, refs)
 	if err != nil {
 		return false, err

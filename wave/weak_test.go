@@ -198,3 +198,151 @@ func TestNoRemoteNamesTheWayOut(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// TestLocalShipmentSaysNothingOfTheRemote: a wave that shipped locally says nothing about the remote.
+func TestLocalShipmentSaysNothingOfTheRemote(t *testing.T) {
+	w := newWorld(t)
+	w.items(item{"id": "a"})
+	w.script(map[string][]attempt{"a": good("a"), "b": good("b")})
+	store := w.store()
+	wantOutcome(t, w.runOn(store, local), journal.Good)
+	w.items(item{"id": "b"})
+	report := w.runOn(store)
+	wantOutcome(t, report, journal.Good)
+	if report.Repositories[0].Fence != "item_refs" || w.refs()["refs/aesop/items/b"] == "" {
+		t.Errorf("a remote that takes item refs got none: fence %s, remote %v", report.Repositories[0].Fence, w.refs())
+	}
+}
+
+// TestWeakFenceStillLooksAtItemRefs: once a state takes the fence for weak, it does not look at the item refs that are on the remote.
+func TestWeakFenceStillLooksAtItemRefs(t *testing.T) {
+	w := newWorld(t)
+	w.items(item{"id": "z"})
+	w.script(map[string][]attempt{"z": good("z"), "a": {writes("a.txt", "good\n")}})
+	store := w.store()
+	wantOutcome(t, w.runOn(store, local), journal.Good)
+	// Another state of the fleet, with the same key, ships a, and the branch is removed; main goes on.
+	w.items(item{"id": "a"})
+	other := *w
+	other.state += "-2"
+	theirs := other.store()
+	copyKey(t, store, theirs)
+	first := other.runOn(theirs)
+	wantOutcome(t, first, journal.Good)
+	w.git("", "--git-dir="+w.remote, "update-ref", "-d", "refs/heads/aesop/"+first.Wave)
+	// This state has a backlog that does not know.
+	w.items(item{"id": "a"})
+	w.script(map[string][]attempt{"a": {writes("a.txt", "good, otherwise\n")}})
+	second := w.runOn(store)
+	i := wantState(t, second, "a", journal.StateShipped)
+	if !strings.HasPrefix(i.Reason, "adopted") {
+		t.Errorf("a shipped twice: %s holds %s, and now also %s is on %v", "refs/aesop/items/a", w.refs()["refs/aesop/items/a"], *i.Commit, w.refs())
+	}
+}
+
+// TestRemoteThatRefusedEverythingOnceIsNotWeak: a hook that refuses everything once is no remote that takes no item refs.
+func TestRemoteThatRefusedEverythingOnceIsNotWeak(t *testing.T) {
+	w := newWorld(t)
+	must(t, os.WriteFile(filepath.Join(w.remote, "hooks", "pre-receive"), []byte("#!/bin/sh\ntest -e once && exit 0\ntouch once\necho busy, try again >&2\nexit 1\n"), 0o755))
+	w.items(item{"id": "a"})
+	w.script(map[string][]attempt{"a": good("a"), "b": good("b")})
+	store := w.store()
+	first := w.runOn(store)
+	w.items(item{"id": "b"})
+	second := w.runOn(store)
+	if second.Repositories[0].Fence != "item_refs" || w.refs()["refs/aesop/items/b"] == "" {
+		t.Errorf("fences %s, %s: the remote takes item refs: %v", first.Repositories[0].Fence, second.Repositories[0].Fence, w.refs())
+	}
+}
+
+// TestBranchOfARefusedPushIsTakenBack: git 2.39 moves the branch although it refuses the items' refs; then the items leave the wave.
+func TestBranchOfARefusedPushIsTakenBack(t *testing.T) {
+	w := newWorld(t)
+	w.refuseItemRefs("hidden")
+	w.items(item{"id": "a"})
+	w.script(map[string][]attempt{"a": good("a")})
+	store := w.store()
+	once := false
+	report := w.runOn(store, atEvent("push_failed", func(journal.Event) {
+		if !once {
+			once = true
+			w.pushMain("a.txt", "theirs\n")
+		}
+	}))
+	i := wantState(t, report, "a", journal.StateIntegrationFailed)
+	if at := w.refs()["refs/heads/aesop/"+report.Wave]; at != "" {
+		t.Errorf("a is %s (%s), pushed %t, and the branch stays on the remote at %s", i.State, i.Reason, report.Repositories[0].Pushed, at)
+	}
+}
+
+// TestKilledAfterAHalfPush: killed after the push of which a git 2.39 took the branch alone; the base moves; resumed.
+func TestKilledAfterAHalfPush(t *testing.T) {
+	w := newWorld(t)
+	w.refuseItemRefs("hidden")
+	w.items(item{"id": "a"})
+	w.script(map[string][]attempt{"a": good("a")})
+	if code, out := w.binary("push", "run"); code != -1 {
+		t.Fatalf("exit %d, the failpoint was not reached\n%s", code, out)
+	}
+	w.pushMain("other.txt", "other\n")
+	for range 2 {
+		if code, out := w.binary("", "resume"); code != 0 {
+			t.Errorf("resume: exit %d\n%s\n%v", code, out, w.refs())
+		}
+	}
+	wantStatus(t, w.read("a"), tracker.Done)
+}
+
+// TestRetryAfterARefusedPush: what a remote took from a push that it refused is no shipment, and the item is done anew.
+func TestRetryAfterARefusedPush(t *testing.T) {
+	w := newWorld(t)
+	w.refuseItemRefs("hidden")
+	w.items(item{"id": "a"})
+	w.script(map[string][]attempt{"a": good("a")})
+	store := w.store()
+	once := false
+	report := w.runOn(store, atEvent("push_failed", func(journal.Event) {
+		if !once {
+			once = true
+			w.pushMain("a.txt", "theirs\n")
+		}
+	}))
+	i := wantState(t, report, "a", journal.StateIntegrationFailed)
+	w.edit(`"status": "failed"`, `"status": "todo"`)
+	w.script(map[string][]attempt{"a": {writes("a.txt", "theirs, and good\n")}})
+	again := w.runOn(store)
+	j := reported(t, again, "a")
+	if j.State == journal.StateShipped && j.Commit != nil && w.show(*j.Commit, "a.txt") != "theirs, and good" {
+		t.Errorf("first %s (%s); then %s (%s) with %q", i.State, i.Reason, j.State, j.Reason, w.show(*j.Commit, "a.txt"))
+	}
+}
+
+// TestSquashedAfterAWeakPush: a push without item refs landed, the process died, and people squashed the branch and removed it.
+func TestSquashedAfterAWeakPush(t *testing.T) {
+	w := newWorld(t)
+	w.refuseItemRefs("hidden")
+	w.items(item{"id": "z"})
+	w.script(map[string][]attempt{"z": good("z"), "a": good("a")})
+	if code, out := w.binary("", "run"); code != 0 {
+		t.Fatal(code, out)
+	}
+	w.items(item{"id": "a"})
+	if code, out := w.binary("push", "run"); code != -1 {
+		t.Fatalf("exit %d, the failpoint was not reached\n%s", code, out)
+	}
+	var branch string
+	for ref, at := range w.refs() {
+		if strings.HasPrefix(ref, "refs/heads/aesop/") && strings.Contains(w.git("", "--git-dir="+w.remote, "ls-tree", "--name-only", at), "a.txt") {
+			branch = ref
+		}
+	}
+	w.git(w.repo, "fetch", "--quiet", "origin", branch)
+	w.git(w.repo, "merge", "--quiet", "--squash", "FETCH_HEAD")
+	w.git(w.repo, "commit", "--quiet", "--message=Squashed")
+	w.git(w.repo, "push", "--quiet", "origin", "main")
+	w.git(w.repo, "push", "--quiet", "origin", ":"+branch)
+	code, _ := w.binary("", "resume")
+	if row := w.read("a"); row.Status != tracker.Done {
+		t.Errorf("resume exits %d; a is in main, and in the backlog %s: %s", code, row.Status, row.StatusReason)
+	}
+}

@@ -59,6 +59,9 @@ const LocalName = "."
 // this word to that URL.
 const pushPlace = "aesop://push"
 
+// URL is where pushes go; it can hold credentials.
+func (r *Remote) URL() string { return r.url }
+
 // places are what the remote can be asked by.
 func (r *Remote) places() []string {
 	if r.own {

@@ -14,6 +14,7 @@ type RepositoryState struct {
 	TipItems  []string
 	Union     bool        // a command ran on the union, and passed
 	Intent    *PushIntent // the newest, until it has landed
+	Tips      []string    // of all intents: where the wave's branch can be by our own doing
 	Shipped   *Shipped
 	PushError *PushFailed
 	Failed    *RepositoryFailed // nil again after a resume
@@ -45,7 +46,9 @@ func (w *Wave) applyRepository(event Event) (known bool, err error) {
 	case Integrated:
 		return true, w.repository(e.Repo, func(r *RepositoryState) { r.Tip, r.TipItems, r.Union = e.Tip, e.Items, e.Verified })
 	case PushIntent:
-		return true, w.repository(e.Repo, func(r *RepositoryState) { r.Intent, r.PushError = &e, nil })
+		return true, w.repository(e.Repo, func(r *RepositoryState) {
+			r.Intent, r.PushError, r.Tips = &e, nil, append(r.Tips, e.Tip)
+		})
 	case PushFailed:
 		return true, w.repository(e.Repo, func(r *RepositoryState) { r.PushError = &e })
 	case RepositoryFailed:
@@ -68,10 +71,10 @@ func (w *Wave) repository(name string, change func(*RepositoryState)) error {
 	return nil
 }
 
-// RedBase says that no item can be worked on, since the base of every repository fails its own test and that is not allowed.
+// RedBase says that no item can be worked on, since the base of every repository with items fails its own test and that is not allowed.
 func (w *Wave) RedBase() bool {
-	return !w.Plan.RedBase && len(w.Repositories) > 0 &&
-		!slices.ContainsFunc(w.In(), func(r *RepositoryState) bool { return !r.Red() })
+	green := func(i *ItemState) bool { return !w.Of(i).Red() }
+	return !w.Plan.RedBase && len(w.Order) > 0 && len(w.Select(green)) == 0
 }
 
 // Pushing says whether a push of the item was begun.

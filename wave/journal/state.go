@@ -180,7 +180,7 @@ func (w *Wave) Clone() *Wave {
 	c.Repositories = make(map[string]*RepositoryState, len(w.Repositories))
 	for name, repository := range w.Repositories {
 		r := *repository
-		r.TipItems = slices.Clone(repository.TipItems)
+		r.TipItems, r.Tips = slices.Clone(repository.TipItems), slices.Clone(repository.Tips)
 		c.Repositories[name] = &r
 	}
 	c.Order, c.Skipped, c.Gates = slices.Clone(w.Order), slices.Clone(w.Skipped), slices.Clone(w.Gates)
@@ -401,7 +401,7 @@ func (w *Wave) attempt(id, attempt string, change func(*ItemState, *Attempt)) er
 
 func unknownItem(id string) error { return fmt.Errorf("item %s is not part of the wave", id) }
 
-// Outcome says how the wave went by what its items are now: good if all that were selected shipped. Why nothing was selected
+// Outcome says how the wave went by what its items are now: good if all that were selected shipped and no repository failed. Why nothing was selected
 // is not in the items; that outcome is given when the wave ends.
 func (w *Wave) Outcome() Outcome {
 	shipped := len(w.Select(func(i *ItemState) bool { return i.Commit != "" }))
@@ -412,7 +412,7 @@ func (w *Wave) Outcome() Outcome {
 		return NothingSelectable
 	case shipped == 0:
 		return Failed
-	case shipped < len(w.Order):
+	case shipped < len(w.Order), slices.ContainsFunc(w.In(), func(r *RepositoryState) bool { return r.Failed != nil }):
 		return Partial
 	}
 	return Good
