@@ -42,6 +42,20 @@ func TestReadmeIsFollowed(t *testing.T) {
 	})
 }
 
+// TestPagesNameTheFilesThatTheyShow: what a fence says is not seen where the page is read.
+func TestPagesNameTheFilesThatTheyShow(t *testing.T) {
+	for _, name := range []string{"README.md", "PORTING.md"} {
+		page := readFile(t, name)
+		lines := strings.Split(page, "\n")
+		for _, block := range blocks(t, page) {
+			before := strings.Join(lines[max(0, block.line-7):block.line-1], " ")
+			if block.file != "" && block.lang != "go" && !strings.Contains(before, "`"+block.file+"`") {
+				t.Errorf("%s, line %d: %s is not named before", name, block.line, block.file)
+			}
+		}
+	}
+}
+
 // TestPortingShowsTheDriver that its own tests prove.
 func TestPortingShowsTheDriver(t *testing.T) {
 	file := strings.ReplaceAll(readFile(t, "examples/customdriver/main.go"), `"`+modulePath(t), `"aesop`)
