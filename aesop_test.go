@@ -26,10 +26,7 @@ func repository(t *testing.T) (repo, home string) {
 	t.Helper()
 	dir := t.TempDir()
 	repo, home = filepath.Join(dir, "repo"), filepath.Join(dir, "home")
-	t.Setenv("HOME", home)
-	t.Setenv("XDG_STATE_HOME", "")
-	t.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
-	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+	newUser(t, home)
 	git(t, dir, "init", "--quiet", "--bare", "--initial-branch=main", "remote.git")
 	git(t, dir, "init", "--quiet", "--initial-branch=main", repo)
 	git(t, repo, "-c", "user.name=Tester", "-c", "user.email=tester@example.com", "commit", "--quiet", "--allow-empty", "--message=Begin")
@@ -40,13 +37,25 @@ func repository(t *testing.T) (repo, home string) {
 	return repo, home
 }
 
-func git(t *testing.T, dir string, args ...string) {
+// newUser makes the environment that of a user with an empty home and no configuration.
+func newUser(t *testing.T, home string) {
+	t.Helper()
+	t.Setenv("HOME", home)
+	t.Setenv("XDG_STATE_HOME", "")
+	t.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
+	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+}
+
+// git runs a command of git, and returns what it says.
+func git(t *testing.T, dir string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command("git", args...)
 	cmd.Dir = dir
-	if out, err := cmd.CombinedOutput(); err != nil {
+	out, err := cmd.CombinedOutput()
+	if err != nil {
 		t.Fatalf("git %v: %v\n%s", args, err, out)
 	}
+	return string(out)
 }
 
 func write(t *testing.T, path, text string) {

@@ -43,14 +43,13 @@ func (e *endings) Observe(_ *journal.Wave, event journal.Event) {
 	}
 }
 
-// newFleet makes a backlog of items, which own a file of their name and are done when it says hello. Programs log in by the
-// environment.
+// newFleet makes a backlog of items, which own a file of their name and are done when it says hello.
 func newFleet(t *testing.T, driver, test string, items ...string) *fleet {
 	t.Helper()
 	program := agenttest.Installed(t, driver)
-	f := &fleet{driver: driver, server: modelserver.New(), ended: &endings{}}
-	t.Cleanup(f.server.Close)
+	f := &fleet{driver: driver, ended: &endings{}}
 	f.repo, f.home = repository(t)
+	f.server = playedModels(t, program, f.home)
 	var backlog []map[string]any
 	for _, item := range items {
 		backlog = append(backlog, map[string]any{"id": item, "slug": item, "ownsFiles": []string{item + ".txt"}, "prompt": "The work named " + item + ".",
@@ -61,15 +60,23 @@ func newFleet(t *testing.T, driver, test string, items ...string) *fleet {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(f.repo, "tracker.json"), string(data))
-	write(t, filepath.Join(f.home, ".codex", "config.toml"), f.server.Codex())
+	return f
+}
+
+// playedModels gives the user with that home an agent program, and a server that plays its model. Programs log in by the environment.
+func playedModels(t *testing.T, program, home string) *modelserver.Server {
+	t.Helper()
+	server := modelserver.New()
+	t.Cleanup(server.Close)
+	write(t, filepath.Join(home, ".codex", "config.toml"), server.Codex())
 	t.Setenv("PATH", filepath.Dir(program)+string(os.PathListSeparator)+os.Getenv("PATH"))
 	t.Setenv("TMPDIR", t.TempDir())
 	t.Setenv("OPENAI_API_KEY", modelserver.Key)
-	for _, entry := range f.server.Claude() {
+	for _, entry := range server.Claude() {
 		name, value, _ := strings.Cut(entry, "=")
 		t.Setenv(name, value)
 	}
-	return f
+	return server
 }
 
 // talk scripts the work on an item.
