@@ -185,7 +185,7 @@ func (a Archive) engines(ctx context.Context) ([]*git.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	dirs, err := filepath.Glob(filepath.Join(a.State, "git", "*.git"))
+	dirs, err := pathsIn(filepath.Join(a.State, "git"), "", ".git")
 	if err != nil {
 		return nil, err
 	}

@@ -3,8 +3,12 @@ package wave
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"time"
@@ -38,6 +42,22 @@ func itemName(id string) string {
 
 // maxName bounds the ids that stand in names as they are, or in hex: file systems take 255 bytes.
 const maxName = 100
+
+// pathsIn are the paths of what lies in a folder and is called prefix, something, suffix. A folder that is not there has none. The
+// folder's own path may have any characters, unlike in a pattern of filepath.Glob.
+func pathsIn(dir, prefix, suffix string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var paths []string
+	for _, e := range entries {
+		if rest, ok := strings.CutPrefix(e.Name(), prefix); ok && strings.HasSuffix(rest, suffix) {
+			paths = append(paths, filepath.Join(dir, e.Name()))
+		}
+	}
+	return paths, nil
+}
 
 // ItemRef is the ref on the remote that holds an item's shipment.
 func ItemRef(id string) string { return "refs/aesop/items/" + itemName(id) }

@@ -194,7 +194,7 @@ func (p *pruning) anything(id string) bool {
 // places are the files and folders of a wave that are there.
 func (a Archive) places(id string) []string {
 	all := []string{filepath.Join(a.State, "waves", id), filepath.Join(a.State, "trees", id)}
-	caches, _ := filepath.Glob(filepath.Join(a.State, "trees", id+".caches-*")) // the pattern is a good one
+	caches, _ := pathsIn(filepath.Join(a.State, "trees"), id+".", "") // a folder that is not there holds nothing
 	all = append(all, caches...)
 	all = append(all, a.lock(id), a.lock(id)+".owner")
 	return slices.DeleteFunc(all, func(path string) bool { return !exists(path) })

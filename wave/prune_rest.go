@@ -20,7 +20,7 @@ var waveID = regexp.MustCompile(`^\d{8}-\d{6}-[0-9a-f]{4}$`)
 // waves that never began. Folders of waves that this store does not know may be another store's, and stay.
 func (p *pruning) leftovers() error {
 	for _, id := range p.open {
-		caches, _ := filepath.Glob(filepath.Join(p.State, "trees", id+".caches-*"))
+		caches, _ := pathsIn(filepath.Join(p.State, "trees"), id+".caches-", "")
 		if len(caches) == 0 {
 			continue
 		}
@@ -116,7 +116,10 @@ func (p *pruning) collectOne(ctx context.Context, engine *git.Engine) error {
 
 // running says whether any process of this state runs a wave.
 func (p *pruning) running() (bool, error) {
-	locks, _ := filepath.Glob(filepath.Join(p.State, "locks", "wave-*.lock"))
+	locks, err := pathsIn(filepath.Join(p.State, "locks"), "wave-", ".lock")
+	if err != nil {
+		return true, err
+	}
 	for _, path := range locks {
 		unlock, free, err := filelock.TryLock(path)
 		if err != nil {

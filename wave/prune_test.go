@@ -345,3 +345,23 @@ func TestAbandonedPushThatLanded(t *testing.T) {
 		t.Errorf("item: %s", asJSON(i))
 	}
 }
+
+// TestStateWithBracketsInItsPath: a path is not read as a pattern.
+func TestStateWithBracketsInItsPath(t *testing.T) {
+	w := newWorld(t)
+	w.state = filepath.Join(w.dir, "[old] state")
+	w.items(item{"id": "a"})
+	w.script(map[string][]attempt{"a": good("a")})
+	store := w.store()
+	report := w.runOn(store, func(c *wave.Config) { c.Approver = &seat{answer: wave.Judgement{Reason: "no"}} })
+	wantState(t, report, "a", journal.StateReviewRejected)
+	if _, err := w.archive(store).Diff(t.Context(), report.Wave, "a"); err != nil {
+		t.Errorf("diff: %v", err)
+	}
+	if done := w.prune(store, everything); len(done.Kept) == 0 {
+		t.Errorf("the verified commit that did not ship is not listed: %+v", done)
+	}
+	if left, err := os.ReadDir(filepath.Join(w.state, "trees")); len(left) > 0 || err != nil {
+		t.Errorf("left in trees: %v (%v)", left, err)
+	}
+}

@@ -40,7 +40,7 @@ func (r *run) cleanUp() {
 			parked = parked || a.Ended != nil && a.Ended.Parked != ""
 		}
 	}
-	caches, _ := filepath.Glob(filepath.Join(r.s.config.State, "trees", r.id+".caches-*"))
+	caches, _ := pathsIn(filepath.Join(r.s.config.State, "trees"), r.id+".", "") // what stays is left for prune
 	for _, dir := range caches {
 		r.discard(dir)
 	}
