@@ -2,6 +2,7 @@ package wave_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -63,6 +64,48 @@ func TestIgnoredPathsAreLeftOut(t *testing.T) {
 			if name == "caches beside the work" && !strings.Contains(string(log), "left out, by the ignore files of the base: __pycache__, debug.log, lib/__pycache__") {
 				t.Errorf("the log does not say what was left out:\n%s", log)
 			}
+		})
+	}
+}
+
+// TestTreeThatIgnoreFilesCannotDescribe is the agent's doing: it is judged and counted like any other, not taken for a fault of the set-up.
+func TestTreeThatIgnoreFilesCannotDescribe(t *testing.T) {
+	for name, tt := range map[string]struct {
+		make  func(task driver.Task) error
+		state journal.State
+	}{
+		"too deep for a path": {func(task driver.Task) error {
+			root, err := os.OpenRoot(task.Dir)
+			if err != nil {
+				return err
+			}
+			defer root.Close()
+			for range 30 {
+				if err := root.Mkdir(strings.Repeat("d", 200), 0o755); err != nil {
+					return err
+				}
+				if root, err = root.OpenRoot(strings.Repeat("d", 200)); err != nil {
+					return err
+				}
+				defer root.Close()
+			}
+			return root.WriteFile("file", nil, 0o644)
+		}, journal.StateFenceViolation},
+		"a folder in the place of the rules": {func(task driver.Task) error {
+			if err := os.Remove(filepath.Join(task.Dir, ".gitignore")); err != nil {
+				return err
+			}
+			return put(task, ".gitignore/sub/file", "")
+		}, journal.StateFenceViolation},
+		"a folder where the engine could have its own": {func(task driver.Task) error { return os.Mkdir(task.Dir+".ignores", 0o755) }, journal.StateShipped},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.items(item{"id": "a"})
+			report := w.run(with(&agent{work: func(_ context.Context, task driver.Task) (driver.Result, error) {
+				return driver.Result{}, errors.Join(put(task, "a.txt", "good\n"), tt.make(task))
+			}}))
+			wantState(t, report, "a", tt.state)
 		})
 	}
 }

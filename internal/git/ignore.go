@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 )
 
 // Ignores answers, by the ignore files of one commit and nothing else, which new paths git would leave out of it. It is safe for
@@ -84,7 +85,8 @@ func (e *Engine) writeIgnoreFiles(ctx context.Context, commit SHA, dir string) (
 	return found, nil
 }
 
-// Match says whether git would leave out a new file, or a new folder with all that is in it.
+// Match says whether git would leave out a new file, or a new folder with all that is in it. What cannot stand in a tree with the
+// ignore files, such as a folder in the place of one, or what no path can reach, it would not leave out.
 func (i *Ignores) Match(name string, folder bool) (bool, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -92,7 +94,11 @@ func (i *Ignores) Match(name string, folder bool) (bool, error) {
 		return false, nil
 	}
 	if folder { // some patterns are for folders only, and git looks what the path is
-		if err := os.MkdirAll(filepath.Join(i.dir, filepath.FromSlash(name)), 0o700); err != nil {
+		err := os.MkdirAll(filepath.Join(i.dir, filepath.FromSlash(name)), 0o700)
+		if errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ENAMETOOLONG) {
+			return false, nil
+		}
+		if err != nil {
 			return false, err
 		}
 	}

@@ -83,3 +83,30 @@ func TestIgnoresOfACommitWithoutRules(t *testing.T) {
 		t.Errorf("removed what is not its own: %v", err)
 	}
 }
+
+// TestIgnoresOfAnOddTree: what an agent can make, and the folder of the rules cannot hold, is not left out.
+func TestIgnoresOfAnOddTree(t *testing.T) {
+	p := newPlace(t)
+	p.write(".gitignore", "deps/\n")
+	p.write("a/.gitignore", "*.log\n")
+	p.commit("Rules")
+	p.git(p.repo, "push", "--quiet", "origin", "main")
+	_, engine, remote := p.open(p.repo)
+	commit := p.tip(engine, remote)
+	ignores, err := engine.Ignores(t.Context(), commit, filepath.Join(p.dir, "ignores"))
+	must(t, err)
+	deep := strings.TrimSuffix(strings.Repeat(strings.Repeat("d", 200)+"/", 30), "/")
+	for _, odd := range []struct {
+		name   string
+		folder bool
+		want   bool
+	}{
+		{deep, true, false}, {deep + "/file", false, false}, {".gitignore/sub", true, false}, {".gitignore/file", false, false}, {"a/.gitignore", true, false},
+		{"new/.gitignore", true, false}, {"new/.gitignore/sub", true, false}, {"new/x.log", false, false}, {"a/x.log", false, true}, {"deps", true, true},
+	} {
+		if got, err := ignores.Match(odd.name, odd.folder); got != odd.want || err != nil {
+			t.Errorf("%.40q: left out %v, error %v", odd.name, got, err)
+		}
+	}
+	must(t, ignores.Close())
+}
