@@ -393,3 +393,24 @@ func TestKilledAroundADecision(t *testing.T) {
 		t.Errorf("still waits: %+v, %v", all, err)
 	}
 }
+
+// TestCorrectionAfterAProcessDiedAtIt: what that process left is no obstacle.
+func TestCorrectionAfterAProcessDiedAtIt(t *testing.T) {
+	w := newWorld(t)
+	w.items(item{"id": "a"})
+	w.script(map[string][]attempt{"a": good("a")})
+	store := w.store()
+	report, d := w.began(w.schedulerOn(store, supervised(store))), w.desk()
+	p := d.wait("a", any1)
+	c := wave.Correction{Write: []wave.File{{Path: "a.txt", Data: []byte("good, better\n")}}}
+	place := filepath.Join(w.state, "trees", p.Wave, "items", "a", "correction-"+c.ID(p.Wave, "a", p.Commit))
+	for _, left := range []string{place, place + ".ignores", place + ".private"} {
+		must(t, os.MkdirAll(left, 0o700))
+	}
+	if came := d.correct("a", c, "better"); !came.Passed() {
+		t.Errorf("refused: %s", came.Why())
+	}
+	_, err := d.Reject(t.Context(), wave.Seen{Item: "a"}, "no")
+	must(t, err)
+	report()
+}

@@ -144,7 +144,9 @@ func (w *work) onlyIgnored(ctx context.Context) error {
 
 // fence reads the agent's tree against a commit's files, by the ignore files of the base.
 func (w *work) fence(ctx context.Context, entries []git.Entry, owns tracker.Ownership) (tree.Found, error) {
-	return fenceBy(ctx, w.target.engine, w.target.Base, w.dir+".ignores", w.dir, entries, owns)
+	// Where nobody has to find them: a folder beside the tree would be there already after a crash, or by an agent's doing.
+	scratch := filepath.Join(w.caches(), "ignores-"+itemName(w.item.ID)+"-"+w.attempt)
+	return fenceBy(ctx, w.target.engine, w.target.Base, scratch, w.dir, entries, owns)
 }
 
 // fenceBy is tree.Fence by the ignore files of a commit, which are written to scratch meanwhile.
