@@ -151,8 +151,12 @@ func (r *run) first(b begin) (Report, error) {
 	}
 	r.targets = chosen.targets
 	if len(chosen.Items) > 0 {
-		if err := errors.Join(r.s.probe(), r.carryAll(r.targets)); err != nil {
-			r.discard(r.caches())
+		needed := map[string]bool{}
+		for _, item := range chosen.Items {
+			needed[item.Repository()] = true
+		}
+		if err := errors.Join(r.s.probe(), r.carryAll(r.targets, needed)); err != nil {
+			r.cleanBeside()
 			return r.refused(err, b)
 		}
 	}

@@ -18,31 +18,76 @@ import (
 	"aesop/wave/journal"
 )
 
-// carryAll copies, before anything begins, what is to be carried into trees to a place that agents are not told of. A repository in which
-// that cannot be done has failed; it is an error where that is so in all.
-func (r *run) carryAll(all *targets) error {
+// carryAll copies, before any agent works, what is to be carried into the trees of some repositories to a place that agents are not told
+// of. A repository in which that cannot be done has failed; it is an error where that is so in all of them.
+func (r *run) carryAll(all *targets, names map[string]bool) error {
 	var faults []error
+	tried := 0
 	for name, t := range all.open {
+		if !names[name] {
+			continue
+		}
+		tried++
 		if err := r.keepCarried(t); err != nil {
 			faults = append(faults, err)
 			all.failed[name] = err
 		}
 	}
-	if len(faults) > 0 && len(faults) == len(all.open) {
+	if len(faults) > 0 && len(faults) == tried {
 		return errors.Join(faults...)
 	}
 	maps.DeleteFunc(all.open, func(name string, _ *target) bool { return all.failed[name] != nil })
 	return nil
 }
 
+// keepCarried fills the place where carried paths are kept. A wave that was left goes on with the copy that it began with, known by its
+// digest: since then agents could have changed what stands in the work tree, and a copy that lies around.
 func (r *run) keepCarried(t *target) error {
-	if len(t.Carry) == 0 || exists(r.carried(t)) {
+	if len(t.Carry) == 0 {
 		return nil
 	}
+	if found, err := r.findCarried(t); found || err != nil {
+		return err
+	}
+	if err := r.copyCarried(t); err != nil {
+		return err
+	}
+	digest, err := testrun.DigestTree(r.carried(t))
+	if err != nil {
+		return err
+	}
+	if t.Carried != "" && t.Carried != digest {
+		return carryError(strings.Join(t.Carry, " "), "is not what was carried when the wave began, and the copy of that is gone",
+			"put it back as it was, or abandon the wave and run a new one")
+	}
+	t.Carried = digest
+	return nil
+}
+
+// findCarried takes over the copy that a process which died has kept.
+func (r *run) findCarried(t *target) (bool, error) {
+	if t.Carried == "" {
+		return false, nil
+	}
+	left, err := pathsIn(filepath.Join(r.s.config.State, "trees"), r.id+".carried-", "")
+	if err != nil {
+		return false, err
+	}
+	for _, dir := range left {
+		kept := filepath.Join(dir, filepath.Base(r.carried(t)))
+		if digest, err := testrun.DigestTree(kept); err != nil || digest != t.Carried {
+			continue // another repository's, half a copy, or a spoilt one
+		}
+		return true, errors.Join(os.MkdirAll(filepath.Dir(r.carried(t)), 0o700), os.Rename(kept, r.carried(t)))
+	}
+	return false, nil
+}
+
+func (r *run) copyCarried(t *target) error {
 	if t.user.Bare {
 		return carryError(t.Carry[0], "is to be carried, and the repository has no work tree to carry it from", "take it out of carry")
 	}
-	ignores, err := t.engine.Ignores(r.stop.ctx, t.Base, r.carried(t)+".ignores")
+	ignores, err := t.engine.Ignores(r.stop.ctx, t.Base, filepath.Join(r.caches(), "ignores-"+itemName(t.Name)))
 	if err != nil {
 		return errors.Join(err, ignores.Close())
 	}
@@ -73,15 +118,21 @@ func (r *run) keepOne(t *target, ignores *git.Ignores, name string) error {
 	} else if !left {
 		return carryError(name, "is to be carried, and is not ignored by the base, so that it would pass for an agent's work", "add it to .gitignore and push that")
 	}
-	return testrun.CopyTree(filepath.Join(r.carried(t), filepath.FromSlash(name)), from)
+	err = testrun.CopyWithin(r.carried(t), filepath.FromSlash(name), from)
+	if out, ok := errors.AsType[*testrun.OutsideError](err); ok {
+		return carryError(name, "is to be carried, and "+out.Error()+", which is no place of the repository", "let prepare make it in each tree")
+	}
+	return err
 }
 
 func carryError(name, what, hint string) error {
 	return &SetupError{Code: "carry", Message: fmt.Sprintf("%q %s", name, what), Hint: hint}
 }
 
-// carried is where a repository's carried paths are kept.
-func (r *run) carried(t *target) string { return filepath.Join(r.caches(), "carry-"+itemName(t.Name)) }
+// carried is where a repository's carried paths are kept until the wave ends, in a folder whose name nobody is told.
+func (r *run) carried(t *target) string {
+	return filepath.Join(r.s.config.State, "trees", r.id+".carried-"+r.nonce, itemName(t.Name))
+}
 
 // freshTree checks a commit out and copies into it what is to be carried.
 func (r *run) freshTree(ctx context.Context, t *target, commit git.SHA, dir string) error {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -137,4 +138,81 @@ func TestWhatCannotBeCarried(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestCarriedLinks are kept where they lead to a place of the repository, and refused by name where they do not.
+func TestCarriedLinks(t *testing.T) {
+	w := kitWorld(t)
+	link := filepath.Join(w.repo, "kit", "workspace")
+	must(t, os.Symlink("../README.md", link))
+	worked := with(&agent{work: func(_ context.Context, task driver.Task) (driver.Result, error) {
+		if points, err := os.Readlink(filepath.Join(task.Dir, "kit", "workspace")); points != "../README.md" {
+			t.Errorf("the agent's link leads to %q (%v)", points, err)
+		}
+		return driver.Result{}, put(task, "a.txt", "good\n")
+	}})
+	wantOutcome(t, w.run(worked, making("mkdir deps", "echo made > deps/tool"), carrying), journal.Good)
+	must(t, os.Remove(link))
+	must(t, os.Symlink("../../elsewhere", link))
+	w.items(item{"id": "b"})
+	_, err := w.scheduler(worked, carrying).Run(t.Context())
+	if setup, ok := errors.AsType[*wave.SetupError](err); !ok || setup.Code != "carry" || !strings.Contains(err.Error(), "kit/workspace leads to ../../elsewhere") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestResumeKeepsWhatWasCarried: agents could have changed what stands in the work tree since the wave began.
+func TestResumeKeepsWhatWasCarried(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("needs SIGKILL")
+	}
+	for name, tt := range map[string]struct {
+		between func(w *world)
+		ships   bool
+	}{
+		"changed by an agent": {func(*world) {}, true},
+		"pruned meanwhile":    {func(w *world) { w.prune(w.store(), everything) }, true},
+		"the copy is gone": {func(w *world) {
+			for _, kept := range w.kept() {
+				must(w.t, os.RemoveAll(kept))
+			}
+		}, false},
+		"the copy is spoilt": {func(w *world) {
+			for _, kept := range w.kept() {
+				must(w.t, os.WriteFile(filepath.Join(kept, "kit", "data"), []byte("carried\nand spoilt\n"), 0o644))
+			}
+		}, false},
+		"the copy is gone, and all is as it was": {func(w *world) {
+			w.write("kit/data", "carried\n")
+			for _, kept := range w.kept() {
+				must(w.t, os.RemoveAll(kept))
+			}
+		}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := kitWorld(t)
+			w.items(item{"id": "a", "testCmd": "grep -q good a.txt && grep -qx carried kit/data"})
+			w.write("aesop.json", `{"carry": ["kit/"]}`)
+			w.script(map[string][]attempt{"a": {{"files": map[string]string{"a.txt": "good\n"}, "exec": "echo spoilt > '" + w.repo + "/kit/data'"}}})
+			if code, out := w.binary("attempt_ended", "run"); code != -1 {
+				t.Fatalf("exit %d, the failpoint was not reached\n%s", code, out)
+			}
+			tt.between(w)
+			code, out := w.binary("", "resume")
+			if shipped := w.refs()["refs/aesop/items/a"] != ""; shipped != tt.ships || (code == 0) != tt.ships {
+				t.Errorf("shipped %v, exit %d\n%s", shipped, code, out)
+			}
+			if left := w.kept(); tt.ships && len(left) > 0 {
+				t.Errorf("left: %v", left)
+			}
+		})
+	}
+}
+
+// kept are the places where waves keep what is carried.
+func (w *world) kept() []string {
+	w.t.Helper()
+	found, err := filepath.Glob(filepath.Join(w.state, "trees", "*.carried-*", "*"))
+	must(w.t, err)
+	return found
 }

@@ -40,11 +40,16 @@ func (r *run) cleanUp() {
 			parked = parked || a.Ended != nil && a.Ended.Parked != ""
 		}
 	}
-	caches, _ := pathsIn(filepath.Join(r.s.config.State, "trees"), r.id+".", "") // what stays is left for prune
-	for _, dir := range caches {
-		r.discard(dir)
-	}
+	r.cleanBeside()
 	if !parked {
 		r.discard(filepath.Join(r.s.config.State, "trees", r.id))
+	}
+}
+
+// cleanBeside removes what a wave keeps beside its trees: caches, and what is carried. What resists is left for prune.
+func (r *run) cleanBeside() {
+	kept, _ := pathsIn(filepath.Join(r.s.config.State, "trees"), r.id+".", "")
+	for _, dir := range kept {
+		r.discard(dir)
 	}
 }

@@ -53,6 +53,7 @@ type Repository struct {
 	// Prepare are the lines that make a fresh tree ready, Carry the paths that are copied into it.
 	Prepare []string `json:"prepare,omitempty"`
 	Carry   []string `json:"carry,omitempty"`
+	Carried string   `json:"carried,omitempty"` // digest of what Carry named when the wave began
 }
 
 // Command is a command as it runs, and as people wrote it.

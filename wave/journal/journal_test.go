@@ -26,7 +26,7 @@ func planned() journal.Planned {
 	return journal.Planned{Driver: "script", Tier: 2, Repairs: 3, SpotCheck: 0.5, ReviewShare: 0.1, Prompt: "p-1", RedBase: true, Review: true, Approve: true,
 		Repositories: []journal.Repository{{Name: "../r", Path: "/repo", Origin: "upstream", Remote: "origin", Branch: "main", Base: "b0",
 			Who: "Tester", Email: "tester@example.com", Dirty: []string{"x"}, Weak: true, Verify: journal.Command{Argv: []string{"make"}, Text: "make"},
-			Prepare: []string{"npm ci"}, Carry: []string{"node_modules/"}}},
+			Prepare: []string{"npm ci"}, Carry: []string{"node_modules/"}, Carried: "d1"}},
 		Items: []journal.Item{
 			{ID: "a", Slug: "sa", Title: "A", Fingerprint: "f", Repo: "../r", TestText: "make", Model: "m", Claim: "c1", Attempts: 1},
 			{ID: "b", Slug: "sb", Title: "B", Fingerprint: "g", Repo: "../r", TestText: "make", Model: "m", Claim: "c2", Attempts: 2}},
