@@ -1,6 +1,7 @@
 package wave_test
 
 import (
+	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -32,6 +33,28 @@ func TestLandedPushCountsWhateverPeopleEditedMeanwhile(t *testing.T) {
 			t.Errorf("%s: backlog %s, remote %s", id, row.Shipped.Commit, w.refs()["refs/aesop/items/"+id])
 		}
 	}
+}
+
+// TestLandedPushNeedsNothingOfTheSetup: what became of a push is asked before anything can fail that only work needs.
+func TestLandedPushNeedsNothingOfTheSetup(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("needs SIGKILL")
+	}
+	w := kitWorld(t)
+	w.items(item{"id": "a"})
+	w.write("aesop.json", `{"carry": ["kit/"]}`)
+	w.script(map[string][]attempt{"a": good("a")})
+	if code, out := w.binary("push", "run"); code != -1 {
+		t.Fatalf("exit %d\n%s", code, out)
+	}
+	must(t, os.RemoveAll(filepath.Join(w.repo, "kit")))
+	for _, kept := range w.kept() {
+		must(t, os.RemoveAll(kept))
+	}
+	if code, out := w.binary("", "resume"); code != 0 {
+		t.Errorf("exit %d\n%s", code, out)
+	}
+	wantStatus(t, w.read("a"), tracker.Done)
 }
 
 func TestItemEditedWhileParkedIsGivenBack(t *testing.T) {

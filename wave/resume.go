@@ -167,16 +167,14 @@ func (r *run) takeUp() (err error) {
 	if r.targets, err = r.reopen(wave); err != nil {
 		return err
 	}
-	if err := errors.Join(r.s.probe(), r.carryAll(r.targets)); err != nil {
+	if err := r.noteFailed(); err != nil {
 		return err
 	}
-	for name, cause := range r.targets.failed {
-		if err := r.repositoryFailed(name, cause); err != nil {
-			return err
-		}
-	}
-	// Before anything else is decided, the remotes are asked what became of a push: they may hold what the items' rows now deny.
+	// Before anything else is decided, or can fail, the remotes are asked what became of a push: they may hold what the items' rows now deny.
 	if err := r.eachRepository(r.recoverPush); err != nil {
+		return err
+	}
+	if err := r.readyAgain(); err != nil {
 		return err
 	}
 	if err := r.abandonAttempts(wave); err != nil {
@@ -198,6 +196,34 @@ func (r *run) takeUp() (err error) {
 	}
 	defer r.keepClaims()()
 	return r.finish()
+}
+
+// readyAgain sees to it that agents and tests can work, where something is left for them.
+func (r *run) readyAgain() error {
+	needed := map[string]bool{}
+	for _, item := range r.journal.Wave().Select((*journal.ItemState).Open) {
+		needed[item.Repo] = true
+	}
+	if len(needed) == 0 {
+		return nil
+	}
+	if err := errors.Join(r.s.probe(), r.carryAll(r.targets, needed)); err != nil {
+		return err
+	}
+	return r.noteFailed()
+}
+
+// noteFailed writes down which repositories cannot be worked on now.
+func (r *run) noteFailed() error {
+	for name, cause := range r.targets.failed {
+		if r.journal.Wave().Repositories[name].Failed != nil {
+			continue
+		}
+		if err := r.repositoryFailed(name, cause); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // reopen opens the repositories of a wave as it was planned.
