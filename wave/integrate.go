@@ -18,6 +18,9 @@ func (r *run) integrateAndShip() error { return r.eachRepository(r.shipFrom) }
 // anew; each round has fewer items, so it ends. Where the base branch has gone on, they follow it first.
 func (r *run) shipFrom(t *target) error {
 	for {
+		if err := r.guard(t); err != nil { // to follow asks the remote
+			return err
+		}
 		if err := r.follow(t); err != nil {
 			return err
 		}

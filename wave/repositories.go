@@ -83,6 +83,9 @@ func (s *Scheduler) openAll(ctx context.Context, id string, places []place, from
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
+		if _, stops := errors.AsType[*gateError](err); stops {
+			return nil, err
+		}
 		if err == nil && roots[t.user.Common] != "" {
 			return nil, &SetupError{Code: "several_names", Message: fmt.Sprintf("%s and %s are folders of one repository", roots[t.user.Common], p.name),
 				Hint: "name the root of the repository, so that items which own the same files are known to"}

@@ -237,7 +237,7 @@ func (r *run) reopen(wave *journal.Wave) (*targets, error) {
 	}
 	all, err := r.s.openAll(r.stop.ctx, r.id, places, func(name string) origin {
 		planned := wave.Repositories[name]
-		return origin{remote: planned.Origin, branch: planned.Branch, commit: planned.Base}
+		return origin{remote: planned.Origin, branch: planned.Branch, commit: planned.Base, guarded: planned.Guarded}
 	})
 	if err != nil {
 		return nil, err
@@ -248,7 +248,7 @@ func (r *run) reopen(wave *journal.Wave) (*targets, error) {
 			return nil, &SetupError{Code: "no_remote", Message: fmt.Sprintf("wave %s ships to %s, and this configuration to %s", r.id, planned.Remote, t.Remote),
 				Hint: "resume it with the configuration that it was started with"}
 		}
-		planned.Dirty = t.Dirty
+		planned.Dirty, planned.Guarded = t.Dirty, t.Guarded
 		t.Repository = planned
 	}
 	return all, nil
@@ -374,5 +374,5 @@ func (r *run) reclaim(wants []tracker.Want) error {
 			recorded[want.ID] = got[0].Shipped.Commit
 		}
 	}
-	return r.record(journal.Resumed{Claims: claims, Recorded: recorded})
+	return r.record(journal.Resumed{Claims: claims, Recorded: recorded, Guarded: r.targets.guarded()})
 }

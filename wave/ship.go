@@ -44,6 +44,9 @@ func (r *run) ship(t *target, tip git.SHA, items []*journal.ItemState) (again bo
 	pushErr := t.shipper.Ship(r.stop.ctx, t.engine.Dir, intent.Updates)
 	fail("push")
 	again, err = r.afterPush(t, intent, pushErr, r.s.config.Clock().Sub(began))
+	if now, err := t.user.Guarded(r.stop.ctx); err == nil {
+		t.Guarded = now // compared right before the push, whose hooks and helpers are the user's and may write there
+	}
 	if err == nil && !again && r.refusesItems(t, pushErr) {
 		t.Weak, again = true, true
 	}
@@ -62,21 +65,6 @@ func (r *run) intent(t *target, tip git.SHA, items []*journal.ItemState) journal
 		}
 	}
 	return intent
-}
-
-// guard stops the wave where the configuration or the hooks of the user's repository changed while agents worked: a push would run
-// what stands there.
-func (r *run) guard(t *target) error {
-	now, err := t.user.Guarded(r.stop.ctx)
-	if err == nil && now != t.guarded {
-		err = errors.New("the configuration or the hooks of the user's repository changed while agents worked; look at them, then resume")
-	}
-	if err == nil {
-		return nil
-	}
-	err = &gateError{"repository", err}
-	r.stop.cancel(err)
-	return err
 }
 
 // afterPush asks the remote what it holds; what the push said is a hint.

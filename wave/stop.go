@@ -102,7 +102,11 @@ func stoppedBy(cause error) *journal.Stopped {
 		return &journal.Stopped{Outcome: outcome, Reason: stop.Reason}
 	}
 	if gate, ok := errors.AsType[*gateError](cause); ok {
-		return &journal.Stopped{Outcome: journal.GateUnavailable, Reason: gate.Error()}
+		stopped := &journal.Stopped{Outcome: journal.GateUnavailable, Reason: gate.Error()}
+		if changed, ok := errors.AsType[*changedError](gate); ok {
+			stopped.Changed = changed.repository
+		}
+		return stopped
 	}
 	return &journal.Stopped{Outcome: journal.Interrupted, Reason: cause.Error()}
 }

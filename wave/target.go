@@ -24,15 +24,15 @@ type target struct {
 	shipper      Shipper
 	tip          git.SHA // of the base branch, when it was opened
 	refusesItems bool    // the remote was seen now to take no refs of items, only branches
-	guarded      string  // digest of the user's git configuration and hooks, before any agent worked
 }
 
 // origin says where the work in a repository starts. Empty fields are found out.
 type origin struct {
-	remote string
-	branch string
-	commit git.SHA
-	over   git.SHA // commit to start from if the tip of the branch has nothing that it lacks
+	remote  string
+	branch  string
+	commit  git.SHA
+	guarded string  // what target.unchanged compares with
+	over    git.SHA // commit to start from if the tip of the branch has nothing that it lacks
 }
 
 // maxDirty is how many changed paths of the user's work tree are named.
@@ -57,7 +57,11 @@ func (s *Scheduler) open(ctx context.Context, id string, place place, from origi
 		return nil, &SetupError{Code: "no_commits", Message: user.Root + " has no commits", Hint: "commit something and push it first"}
 	}
 	t := &target{user: user, Repository: journal.Repository{Name: place.name, Path: user.Root, Branch: from.branch, Base: from.commit,
-		Verify: journal.Command{Argv: config.Verify.Words(), Text: config.Verify.String()}, Prepare: config.Prepare, Carry: config.Carry}}
+		Verify: journal.Command{Argv: config.Verify.Words(), Text: config.Verify.String()}, Prepare: config.Prepare, Carry: config.Carry,
+		Guarded: from.guarded}}
+	if err := t.unchanged(ctx); err != nil { // before git is run that obeys what stands there
+		return nil, err
+	}
 	if from.remote == git.LocalName || from.remote == "" && config.Local {
 		t.Origin, t.remote, t.Weak = git.LocalName, user.Local(s.mark(id, "remote")), true
 	} else if err := t.findRemote(ctx, cmp.Or(from.remote, config.Remote), s.mark(id, "remote")); err != nil {
@@ -83,9 +87,6 @@ func (s *Scheduler) open(ctx context.Context, id string, place place, from origi
 		if t.Weak, err = s.knownWeak(ctx, t.remote); err != nil {
 			return nil, err
 		}
-	}
-	if t.guarded, err = user.Guarded(ctx); err != nil {
-		return nil, err
 	}
 	t.Dirty, err = user.Dirty(ctx, maxDirty)
 	return t, err

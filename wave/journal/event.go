@@ -39,17 +39,18 @@ type Planned struct {
 
 // Repository is one of the repositories that a wave works on, as it was when the wave was planned.
 type Repository struct {
-	Name   string   `json:"name"`   // as the backlog's items have it, "." where they have none
-	Path   string   `json:"path"`   // of its work tree
-	Origin string   `json:"origin"` // git remote that the base came from
-	Remote string   `json:"remote"` // where work ships to
-	Branch string   `json:"branch"` // of the remote that the base is the tip of
-	Base   string   `json:"base"`
-	Who    string   `json:"who"` // identity of the commits
-	Email  string   `json:"email"`
-	Dirty  []string `json:"dirty,omitempty"`
-	Weak   bool     `json:"weak,omitempty"` // it takes no refs of items, so that signed trailers must do
-	Verify Command  `json:"verify"`         // test of the whole repository; no words where there is none
+	Name    string   `json:"name"`   // as the backlog's items have it, "." where they have none
+	Path    string   `json:"path"`   // of its work tree
+	Origin  string   `json:"origin"` // git remote that the base came from
+	Remote  string   `json:"remote"` // where work ships to
+	Branch  string   `json:"branch"` // of the remote that the base is the tip of
+	Base    string   `json:"base"`
+	Who     string   `json:"who"` // identity of the commits
+	Email   string   `json:"email"`
+	Dirty   []string `json:"dirty,omitempty"`
+	Weak    bool     `json:"weak,omitempty"`    // it takes no refs of items, so that signed trailers must do
+	Verify  Command  `json:"verify"`            // test of the whole repository; no words where there is none
+	Guarded string   `json:"guarded,omitempty"` // digest of its git configuration and hooks, before any agent worked
 	// Prepare are the lines that make a fresh tree ready, Carry the paths that are copied into it.
 	Prepare []string `json:"prepare,omitempty"`
 	Carry   []string `json:"carry,omitempty"`
@@ -369,7 +370,8 @@ type GateChecked struct {
 type Stopped struct {
 	Outcome Outcome `json:"outcome"`
 	Reason  string  `json:"reason"`
-	Error   *Fault  `json:"error,omitempty"` // of the engine, or of what it stands on
+	Error   *Fault  `json:"error,omitempty"`   // of the engine, or of what it stands on
+	Changed string  `json:"changed,omitempty"` // repository whose configuration or hooks changed while agents worked
 }
 
 // Fault is an error as reports show it.
@@ -382,10 +384,12 @@ type Fault struct {
 	Hint    string `json:"hint"` // what to do next
 }
 
-// Resumed says that a later run took the wave over. Claims are the new attempt ids by item, Recorded as in Claimed.
+// Resumed says that a later run took the wave over. Claims are the new attempt ids by item, Recorded as in Claimed, Guarded by repository as in
+// Repository.
 type Resumed struct {
 	Claims   map[string]string `json:"claims"`
 	Recorded map[string]string `json:"recorded,omitempty"`
+	Guarded  map[string]string `json:"guarded,omitempty"`
 }
 
 // TakenOver says, first of all, who goes on with a wave that was left, and which of its processes could not be ended.

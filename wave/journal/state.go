@@ -214,6 +214,9 @@ func (w *Wave) Apply(at time.Time, event Event) error {
 		w.gate(e)
 	case Stopped:
 		w.Stop, w.EndedAt = &e, at
+		if r := w.Repositories[e.Changed]; r != nil { // people were told, and answer for it when they resume
+			r.Guarded = ""
+		}
 	case TakenOver:
 		w.Stop, w.End, w.EndedAt = nil, nil, time.Time{}
 		w.Driver, w.Tier = e.Driver, e.Tier
@@ -225,6 +228,9 @@ func (w *Wave) Apply(at time.Time, event Event) error {
 		return w.resume(e)
 	case Ended:
 		w.End, w.EndedAt = &e, at
+		for _, r := range w.Repositories { // no agent works after the end, and it was compared there
+			r.Guarded = ""
+		}
 	default:
 		if known, err := w.applyRepository(event); known {
 			return err
@@ -361,6 +367,11 @@ func (w *Wave) settle(e Settled) error {
 func (w *Wave) resume(e Resumed) error {
 	for id, claim := range e.Claims {
 		if err := w.item(id, func(i *ItemState) { i.Claim, i.Claimed, i.Recorded = claim, true, e.Recorded[id] }); err != nil {
+			return err
+		}
+	}
+	for name, digest := range e.Guarded {
+		if err := w.repository(name, func(r *RepositoryState) { r.Guarded = digest }); err != nil {
 			return err
 		}
 	}
