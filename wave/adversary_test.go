@@ -149,6 +149,8 @@ func TestPlantedHookStopsThePush(t *testing.T) {
 
 func TestResumeKeepsThePlannedVerifyAndRemote(t *testing.T) {
 	w := newWorld(t)
+	w.git("", "clone", "--quiet", "--bare", w.remote, filepath.Join(w.dir, "fork.git"))
+	w.git(w.repo, "remote", "add", "fork", filepath.Join(w.dir, "fork.git"))
 	w.items(item{"id": "a"})
 	w.script(map[string][]attempt{"a": good("a")})
 	store := w.store()
@@ -158,8 +160,6 @@ func TestResumeKeepsThePlannedVerifyAndRemote(t *testing.T) {
 	report, err := s.Run(t.Context())
 	must(t, err)
 	wantOutcome(t, report, journal.Interrupted)
-	w.git("", "clone", "--quiet", "--bare", w.remote, filepath.Join(w.dir, "fork.git"))
-	w.git(w.repo, "remote", "add", "fork", filepath.Join(w.dir, "fork.git"))
 	reports, err := w.schedulerOn(store, func(c *wave.Config) { c.Remote = "fork" }).Resume(t.Context(), "")
 	must(t, err)
 	i := wantState(t, reports[0], "a", journal.StateIntegrationFailed) // by the verify command that the wave began with
@@ -182,6 +182,8 @@ func TestTreeOfAKilledAgentIsParkedAndListed(t *testing.T) {
 	if code, _ := w.binary("", "run"); code != -1 {
 		t.Fatalf("exit %d", code)
 	}
+	t.Setenv("HOME", filepath.Join(w.dir, "home")) // git has the same configuration as in the process that died
+	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
 	reports, err := w.scheduler().Resume(t.Context(), "")
 	must(t, err)
 	wantOutcome(t, reports[0], journal.Good)

@@ -117,7 +117,7 @@ func TestKilledWhileASlowRemoteTakesThePush(t *testing.T) {
 	path, err := failing()
 	must(t, err)
 	cmd := exec.CommandContext(t.Context(), path, "run", "--repo", w.repo, "--state", w.state, "--driver", "script", "--script", w.scriptFile)
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(w.dir, "home")}
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(w.dir, "home"), "GIT_CONFIG_NOSYSTEM=1"}
 	must(t, cmd.Start())
 	waitForFile(t.Context(), reached)
 	must(t, cmd.Process.Signal(syscall.SIGKILL))
