@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"aesop/internal/git"
+	"aesop/internal/tree"
 	"aesop/statestore"
 	"aesop/tracker"
 	"aesop/wave/journal"
@@ -95,37 +96,53 @@ func (a Archive) commitParked(ctx context.Context, engine *git.Engine, fold *jou
 		return "", nil, &RefusedError{Code: "nothing_kept", Message: fmt.Sprintf("the parked tree of %s is gone: %s", i.ID, dir)}
 	}
 	base := fold.Of(i).Base
-	changes, left, err := readFolder(ctx, engine, base, dir)
+	found, err := readFolder(ctx, engine, base, base, dir, i.Owns)
 	if err != nil {
 		return "", nil, err
 	}
-	commit, err := engine.Build(ctx, git.Commit{Parents: []git.SHA{base}, Changes: changes, Message: "Parked\n", Who: git.Fallback, When: fold.StartedAt,
+	left := unfit(found)
+	if len(i.Owns) > 0 {
+		owns, err := tracker.ParseOwnership(i.Owns)
+		if err != nil {
+			return "", nil, err
+		}
+		for _, name := range found.Ignored {
+			if work, err := ownedBelow(dir, []string{name}, owns); work != "" || err != nil {
+				left = append(left, name+" (left out, by the ignore files of the base)")
+			}
+		}
+	}
+	commit, err := engine.Build(ctx, git.Commit{Parents: []git.SHA{base}, Changes: found.Changes, Message: "Parked\n", Who: git.Fallback, When: fold.StartedAt,
 		Ref: parkedRefs + fold.ID + "/" + itemName(i.ID)})
 	return commit, left, err
 }
 
-// readFolder is how a folder differs from a commit, whoever owns what and but for what the commit's ignore files name, and what there
-// could be no part of a commit.
-func readFolder(ctx context.Context, engine *git.Engine, commit git.SHA, dir string) ([]git.Change, []string, error) {
+// readFolder is how a folder differs from a commit, whoever owns what, but for what the ignore files of the commit rules name and named,
+// entries of an item's ownership, do not.
+func readFolder(ctx context.Context, engine *git.Engine, commit, rules git.SHA, dir string, named []string) (tree.Found, error) {
 	entries, err := engine.List(ctx, commit)
 	if err != nil {
-		return nil, nil, err
+		return tree.Found{}, err
 	}
-	all, err := tracker.ParseOwnership([]string{"**/*"})
+	all, err := tracker.ParseOwnership(append([]string{"**/*"}, named...))
 	if err != nil {
-		return nil, nil, err
+		return tree.Found{}, err
 	}
 	scratch, err := os.MkdirTemp("", "aesop-ignores-")
 	if err != nil {
-		return nil, nil, err
+		return tree.Found{}, err
 	}
 	defer os.RemoveAll(scratch)
-	found, err := fenceBy(ctx, engine, commit, filepath.Join(scratch, "files"), dir, entries, all)
+	return fenceBy(ctx, engine, rules, filepath.Join(scratch, "files"), dir, entries, all)
+}
+
+// unfit names what there could be no part of a commit, with the reason.
+func unfit(found tree.Found) []string {
 	var left []string
 	for _, v := range found.Violations {
 		left = append(left, v.String())
 	}
-	return found.Changes, left, err
+	return left
 }
 
 // Compare reads a folder as a correction of the commit with which an item waits: the files that differ from the commit's. Files that
@@ -138,20 +155,21 @@ func (a Archive) Compare(ctx context.Context, wave, item, dir string) (Correctio
 	if !i.Waits() {
 		return Correction{}, "", Seen{}.waits(fold, i)
 	}
-	engine, err := a.engineWith(ctx, i.Verified)
+	base := fold.Of(i).Base
+	engine, err := a.engineWith(ctx, i.Verified, base)
 	if err != nil {
 		return Correction{}, "", err
 	}
-	changes, left, err := readFolder(ctx, engine, i.Verified, dir)
+	found, err := readFolder(ctx, engine, i.Verified, base, dir, i.Owns)
 	if err != nil {
 		return Correction{}, "", err
 	}
-	if len(left) > 0 {
+	if left := unfit(found); len(left) > 0 {
 		return Correction{}, "", &SetupError{Code: "usage", Message: fmt.Sprintf("correction: %s has what can be no part of a commit: %s", dir, strings.Join(left, ", ")),
 			Hint: "give a folder of plain files"}
 	}
 	var c Correction
-	for _, change := range changes {
+	for _, change := range found.Changes {
 		switch change.Mode {
 		case "": // the folder lacks it
 		case "100644", "100755":

@@ -8,7 +8,9 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"strings"
 
+	"aesop/internal/git"
 	"aesop/wave/journal"
 )
 
@@ -67,6 +69,11 @@ func (w *work) corrected(ctx context.Context, c Correction) journal.AttemptEnded
 	if end.Outcome != journal.OutcomeBuilt {
 		return end
 	}
+	if lost, err := w.lost(ctx, end.Commit, c); err != nil {
+		return refused("%v", err)
+	} else if len(lost) > 0 {
+		return refused("the ignore files of the base leave out %s; only what the item owns by its name is kept from that", strings.Join(lost, ", "))
+	}
 	old, err := w.target.engine.TreeOf(ctx, w.from)
 	if err != nil {
 		return refused("%v", err)
@@ -75,6 +82,25 @@ func (w *work) corrected(ctx context.Context, c Correction) journal.AttemptEnded
 		return refused("it changes nothing of the commit")
 	}
 	return end
+}
+
+// lost are the files of the correction that the commit made of it has not.
+func (w *work) lost(ctx context.Context, commit git.SHA, c Correction) ([]string, error) {
+	entries, err := w.target.engine.List(ctx, commit)
+	if err != nil {
+		return nil, err
+	}
+	has := map[string]bool{}
+	for _, e := range entries {
+		has[e.Path] = true
+	}
+	var lost []string
+	for _, f := range c.Write {
+		if !has[path.Clean(f.Path)] {
+			lost = append(lost, f.Path)
+		}
+	}
+	return lost, nil
 }
 
 // write makes the correction in a checkout.

@@ -414,3 +414,40 @@ func TestCorrectionAfterAProcessDiedAtIt(t *testing.T) {
 	must(t, err)
 	report()
 }
+
+// TestCorrectionOfAnIgnoredPath: what a person writes is in the commit, or the correction is refused with the reason.
+func TestCorrectionOfAnIgnoredPath(t *testing.T) {
+	w := newWorld(t)
+	w.write(".gitignore", "tracker.json\n*.log\n")
+	w.commit("Rules")
+	w.git(w.repo, "push", "--quiet")
+	w.items(item{"id": "a", "ownsFiles": []string{"a.txt", "dir/", "named.log"}})
+	w.script(map[string][]attempt{"a": good("a")})
+	store := w.store()
+	report, d := w.began(w.schedulerOn(store, supervised(store))), w.desk()
+	d.wait("a", any1)
+	better := wave.File{Path: "a.txt", Data: []byte("good, better\n")}
+	for n, files := range [][]wave.File{{better, {Path: "dir/expected.log", Data: []byte("x")}}, {{Path: "dir/expected.log", Data: []byte("x")}}} {
+		if came := d.correct("a", wave.Correction{Write: files}, "both"); came.Passed() || !strings.Contains(came.Why(), "the ignore files of the base leave out dir/expected.log") {
+			t.Errorf("passed %v: %s", came.Passed(), came.Why())
+		}
+		d.wait("a", func(p wave.Pending) bool { return len(p.Corrected) == n+1 })
+	}
+	// From a folder, too, what the item owns by its name is seen.
+	p := d.wait("a", func(p wave.Pending) bool { return p.Decided == "" })
+	folder := t.TempDir()
+	must(t, os.WriteFile(filepath.Join(folder, "named.log"), []byte("x"), 0o644))
+	c, _, err := w.archive(store).Compare(t.Context(), p.Wave, "a", folder)
+	must(t, err)
+	came := d.correct("a", c, "its own log")
+	if !came.Passed() || len(c.Write) != 1 {
+		t.Fatalf("correction of %v: %s", c.Paths(), came.Why())
+	}
+	d.wait("a", func(p wave.Pending) bool { return p.Commit == came.Commit })
+	_, err = d.Approve(t.Context(), wave.Seen{Item: "a"})
+	must(t, err)
+	i := wantState(t, report(), "a", journal.StateShipped)
+	if got := w.show(*i.Commit, "named.log"); got != "x" {
+		t.Errorf("shipped %q", got)
+	}
+}

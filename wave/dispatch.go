@@ -2,8 +2,11 @@ package wave
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -71,6 +74,7 @@ type work struct {
 	round   int
 	from    git.SHA // commit that the tree starts from
 	dir     string
+	before  string // ownedBelow of the tree as the agent was given it
 }
 
 // do prepares the tree, runs the driver, reads the tree and builds the commit. Everything that can go wrong is in what it
@@ -117,19 +121,12 @@ func (w *work) task(ctx context.Context) (driver.Task, *itemLog, error) {
 	if err := os.MkdirAll(attemptDir, 0o700); err != nil {
 		return driver.Task{}, nil, err
 	}
-	failure, err := w.failure(ctx)
-	if err != nil {
-		return driver.Task{}, nil, err
-	}
-	prompt, err := config.Prompts.Prompt(PromptInput{Item: w.text, Test: w.text.TestCmd.String(), Round: w.round, Failure: failure})
-	if err != nil {
-		return driver.Task{}, nil, err
-	}
 	log, err := w.openLog(w.item.ID)
 	if err != nil {
 		return driver.Task{}, nil, err
 	}
-	if err := w.readyTree(ctx, log); err != nil {
+	prompt, failure, err := w.readyTree(ctx, log)
+	if err != nil {
 		log.Close()
 		return driver.Task{}, nil, err
 	}
@@ -174,8 +171,9 @@ func (w *work) session(info driver.Info) string {
 // maxDiff bounds the diff that a prompt or a reviewer is shown.
 const maxDiff = 64 << 10
 
-// failure is what the agent is told went wrong: its last commit's test, or the test on the base where that fails already.
-func (w *work) failure(ctx context.Context) (*driver.Failure, error) {
+// failure is what the agent is told went wrong: its last commit's test, or the test on the base where that fails already; and what was
+// found of its commit since.
+func (w *work) failure(ctx context.Context, found string) (*driver.Failure, error) {
 	test, step, diff := w.item.BaseTest, "base", ""
 	if w.from != w.target.Base {
 		last := w.item.Last()
@@ -194,7 +192,7 @@ func (w *work) failure(ctx context.Context) (*driver.Failure, error) {
 		return nil, nil
 	}
 	return &driver.Failure{Step: step, Command: w.text.TestCmd.String(), ExitCode: test.Exit, TimedOut: test.TimedOut,
-		Stdout: test.Stdout, Stderr: test.Stderr, Diff: diff, Reason: test.Reason}, nil
+		Stdout: test.Stdout, Stderr: test.Stderr, Diff: diff, Reason: joinLines(test.Reason, found)}, nil
 }
 
 // runDriver runs a driver, logs what it tells, and turns a panic into a failure of this attempt.
@@ -254,7 +252,7 @@ func (w *work) harvest(ctx context.Context, log *itemLog, end journal.AttemptEnd
 		return end
 	case len(found.Changes) == 0:
 		end.Outcome, end.Reason = journal.OutcomeNoChanges, "the agent changed nothing"+leftOut(found.Ignored)
-		w.discard(w.dir)
+		end.Parked = w.parkIgnored(found)
 		return end
 	}
 	if end.Commit, err = w.commit(ctx, found.Changes); err != nil {
@@ -280,12 +278,54 @@ func (w *work) park() string { return w.below(w.dir) }
 
 // parkWork keeps the agent's tree if there is anything in it that was not there before, or if that cannot be told.
 func (w *work) parkWork(ctx context.Context) string {
-	changes, left, err := readFolder(ctx, w.target.engine, w.from, w.dir)
-	if err == nil && len(changes) == 0 && len(left) == 0 {
-		w.discard(w.dir)
-		return ""
+	found, err := readFolder(ctx, w.target.engine, w.from, w.target.Base, w.dir, w.text.OwnsFiles)
+	if err != nil || len(found.Changes)+len(found.Violations) > 0 {
+		return w.park()
 	}
-	return w.park()
+	return w.parkIgnored(found)
+}
+
+// parkIgnored keeps the agent's tree if it did anything in what the item owns and the base ignores, which is no part of a commit.
+func (w *work) parkIgnored(found tree.Found) string {
+	owns, err := tracker.ParseOwnership(w.text.OwnsFiles)
+	if err != nil {
+		return w.park()
+	}
+	if now, err := ownedBelow(w.dir, found.Ignored, owns); err != nil || now != w.before {
+		return w.park()
+	}
+	w.discard(w.dir)
+	return ""
+}
+
+// ownedBelow stands for the files at or below ignored paths that are owned, as they are now; "" where there are none.
+func ownedBelow(dir string, ignored []string, owns tracker.Ownership) (string, error) {
+	h, any := sha256.New(), false
+	for _, name := range ignored {
+		err := filepath.WalkDir(filepath.Join(dir, filepath.FromSlash(name)), func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			below, err := filepath.Rel(dir, path)
+			if err != nil || !owns.Contains(filepath.ToSlash(below)) {
+				return err
+			}
+			info, err := d.Info()
+			if err != nil {
+				return err
+			}
+			any = true
+			fmt.Fprintf(h, "%q %v %d %d\n", below, info.Mode(), info.Size(), info.ModTime().UnixNano())
+			return nil
+		})
+		if err != nil {
+			return "", err
+		}
+	}
+	if !any {
+		return "", nil
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
 // maxNamed is how many paths a reason names.

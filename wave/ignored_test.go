@@ -109,3 +109,57 @@ func TestTreeThatIgnoreFilesCannotDescribe(t *testing.T) {
 		})
 	}
 }
+
+// TestIgnoredWorkIsParked: what the base ignores and the item owns, by its name or by a pattern, may be all that an agent did. It is kept
+// and shown; an agent that did nothing leaves nothing.
+func TestIgnoredWorkIsParked(t *testing.T) {
+	limited := &driver.Error{Class: driver.RateLimited, Message: "later"}
+	for name, tt := range map[string]struct {
+		owns   []string
+		writes string
+		err    error
+		parked bool
+		diff   string // what the diff of the parked tree names
+		left   string // what it says is left out
+	}{
+		"by its name, cut short":         {[]string{"dist/app.js"}, "dist/app.js", limited, true, "dist/app.js", ""},
+		"in its folder, cut short":       {[]string{"dist/"}, "dist/app.js", limited, true, "", "dist (left out, by the ignore files of the base)"},
+		"in its folder":                  {[]string{"dist/"}, "dist/app.js", nil, true, "", "dist (left out, by the ignore files of the base)"},
+		"by a pattern":                   {[]string{"**/*.js"}, "dist/sub/app.js", nil, true, "", "dist (left out, by the ignore files of the base)"},
+		"changed what prepare made":      {[]string{"dist/"}, "dist/made", nil, true, "", "dist"},
+		"elsewhere":                      {[]string{"a.txt"}, "dist/app.js", nil, false, "", ""},
+		"nothing, beside what was there": {[]string{"dist/"}, "", nil, false, "", ""},
+		"nothing, cut short":             {[]string{"dist/"}, "", limited, false, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.write(".gitignore", "tracker.json\ndist/\n")
+			w.commit("Rules")
+			w.git(w.repo, "push", "--quiet")
+			w.items(item{"id": "a", "ownsFiles": tt.owns})
+			store := w.store()
+			report := w.runOn(store, making("mkdir dist", "echo made > dist/made"), with(&agent{work: func(_ context.Context, task driver.Task) (driver.Result, error) {
+				if tt.writes != "" {
+					must(t, put(task, tt.writes, "work\n"))
+				}
+				return driver.Result{}, tt.err
+			}}))
+			i := reported(t, report, "a")
+			if i.Commit != nil || len(i.Attempts) != 1 || (i.Attempts[0].Parked != nil) != tt.parked {
+				t.Fatalf("%s: %s\n%s", i.State, i.Reason, asJSON(i.Attempts))
+			}
+			if !tt.parked {
+				return
+			}
+			text, err := os.ReadFile(filepath.Join(w.state, *i.Attempts[0].Parked, tt.writes))
+			if string(text) != "work\n" {
+				t.Errorf("parked is %q (%v)", text, err)
+			}
+			diff, err := w.archive(store).Diff(t.Context(), report.Wave, "a")
+			must(t, err)
+			if !strings.Contains(diff.Text, tt.diff) || !strings.Contains(strings.Join(diff.Left, ", "), tt.left) || tt.left == "" && len(diff.Left) > 0 {
+				t.Errorf("the diff shows %q and leaves out %q", diff.Text, diff.Left)
+			}
+		})
+	}
+}

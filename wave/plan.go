@@ -143,7 +143,7 @@ func (s *Scheduler) planned(chosen choice, claims map[string]string) journal.Pla
 		Repositories: chosen.targets.planned(chosen.places), Skipped: skipped(chosen.Skipped)}
 	for _, item := range chosen.Items {
 		plan.Items = append(plan.Items, journal.Item{ID: item.ID, Slug: item.Slug, Title: item.Title, Fingerprint: item.Fingerprint(),
-			Repo: item.Repository(), TestText: item.TestCmd.String(), Model: chosen.model(s, item), Claim: claims[item.ID], Attempts: item.Attempts})
+			Repo: item.Repository(), Owns: item.OwnsFiles, TestText: item.TestCmd.String(), Model: chosen.model(s, item), Claim: claims[item.ID], Attempts: item.Attempts})
 	}
 	return plan
 }

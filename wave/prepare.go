@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"aesop/driver"
 	"aesop/internal/git"
 	"aesop/internal/testrun"
 	"aesop/internal/tree"
@@ -159,38 +160,82 @@ func (r *run) prepare(ctx context.Context, t *target, dir string, env []string, 
 	return nil, nil
 }
 
-// readyTree is a fresh tree for an agent. In a repair, what the failed commit keeps from being made ready is for the agent to see to.
-func (w *work) readyTree(ctx context.Context, log *itemLog) error {
-	if err := w.freshTree(ctx, w.target, w.from, w.dir); err != nil || len(w.target.Prepare) == 0 {
-		return err
+// readyTree is a fresh tree for an agent, with what the agent is told. In a repair, what the failed commit keeps from being made ready, or
+// leaves then, is for the agent to see to.
+func (w *work) readyTree(ctx context.Context, log *itemLog) (prompt string, failure *driver.Failure, err error) {
+	if err := w.freshTree(ctx, w.target, w.from, w.dir); err != nil {
+		return "", nil, err
+	}
+	left, err := w.makeReady(ctx, log)
+	if err == nil && left != "" && w.from == w.target.Base {
+		err = errors.New(left)
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	if failure, err = w.failure(ctx, left); err != nil {
+		return "", nil, err
+	}
+	prompt, err = w.s.config.Prompts.Prompt(PromptInput{Item: w.text, Test: w.text.TestCmd.String(), Round: w.round, Failure: failure})
+	return prompt, failure, err
+}
+
+// makeReady runs what makes the agent's tree ready. It says what is wrong with the tree then, or "".
+func (w *work) makeReady(ctx context.Context, log *itemLog) (string, error) {
+	if len(w.target.Prepare)+len(w.target.Carry) == 0 {
+		return "", nil
 	}
 	private := w.dir + ".private"
 	defer w.discard(private)
 	env, err := w.testEnvironment(private, w.cacheOf(w.item.ID))
 	if err != nil {
-		return err
+		return "", err
 	}
 	failed, err := w.prepare(ctx, w.target, w.dir, env, w.s.mark(w.id, "ready-"+w.attempt), log)
-	switch {
-	case err != nil:
-		return err
-	case failed != nil && w.from == w.target.Base:
-		return fmt.Errorf("%s\n%s", failed.Reason, joinLines(failed.Stdout, failed.Stderr))
+	if err != nil {
+		return "", err
 	}
-	return w.onlyIgnored(ctx)
+	if failed != nil && w.from == w.target.Base {
+		return joinLines(failed.Reason, joinLines(failed.Stdout, failed.Stderr)), nil
+	}
+	return w.foreign(ctx)
 }
 
-// onlyIgnored refuses preparations that an agent would be blamed for.
-func (w *work) onlyIgnored(ctx context.Context) error {
+// foreign names what was put into the tree that would be taken for the agent's doing, for its work or against it.
+func (w *work) foreign(ctx context.Context) (string, error) {
 	entries, err := w.target.engine.List(ctx, w.from)
 	if err != nil {
-		return err
+		return "", err
 	}
-	found, err := w.fence(ctx, entries, tracker.Ownership{})
-	if err != nil || len(found.Violations) == 0 {
-		return err
+	owns, err := tracker.ParseOwnership(w.text.OwnsFiles)
+	if err != nil {
+		return "", err
 	}
-	return fmt.Errorf("prepare leaves what the base does not ignore; add it to .gitignore and push that: %s", fenceReason(found.Violations))
+	found, err := w.fence(ctx, entries, owns)
+	if err != nil {
+		return "", err
+	}
+	if w.before, err = ownedBelow(w.dir, found.Ignored, owns); err != nil {
+		return "", err
+	}
+	var blamed, taken string
+	if len(found.Violations) > 0 {
+		blamed = "prepare leaves what the base does not ignore; add it to .gitignore and push that: " + fenceReason(found.Violations)
+	}
+	if len(found.Changes) > 0 {
+		taken = "prepare makes, or carry copies, what the item owns, so that it would pass for the agent's work; let the item own other files: " +
+			strings.Join(changedPaths(found.Changes), ", ")
+	}
+	return joinLines(blamed, taken), nil
+}
+
+// changedPaths names changes, but not more than a reason names.
+func changedPaths(changes []git.Change) []string {
+	var names []string
+	for _, c := range changes[:min(len(changes), maxNamed)] {
+		names = append(names, c.Path)
+	}
+	return names
 }
 
 // fence reads the agent's tree against a commit's files, by the ignore files of the base.

@@ -72,7 +72,7 @@ func TestTreeThatCannotBeMadeReady(t *testing.T) {
 		"a line fails":         {[]string{"echo made > made.txt", "echo out of paint >&2; exit 3"}, "out of paint"},
 		"a file of the base":   {[]string{"echo mine > README.md"}, "README.md (outside_owned)"},
 		"a file that is new":   {[]string{"echo mine > new.txt"}, "new.txt (outside_owned)"},
-		"in the item's folder": {[]string{"echo good > a.txt"}, "a.txt (outside_owned)"},
+		"a file of the item's": {[]string{"echo good > a.txt"}, "would pass for the agent's work; let the item own other files: a.txt"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := kitWorld(t)
@@ -215,4 +215,61 @@ func (w *world) kept() []string {
 	found, err := filepath.Glob(filepath.Join(w.state, "trees", "*.carried-*", "*"))
 	must(w.t, err)
 	return found
+}
+
+// TestPreparedFilesAreNobodysWork: what an item owns by its name counts as its agent's work though the base ignores it, so that nothing
+// else may put it there.
+func TestPreparedFilesAreNobodysWork(t *testing.T) {
+	for name, tt := range map[string]struct {
+		owns string
+		with option
+	}{
+		"prepared": {"deps/tool", making("mkdir -p deps; echo made > deps/tool")},
+		"carried":  {"kit/data", carrying},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := kitWorld(t)
+			w.items(item{"id": "a", "ownsFiles": []string{tt.owns}, "testCmd": "test -e " + tt.owns})
+			report := w.run(with(&agent{work: func(context.Context, driver.Task) (driver.Result, error) {
+				t.Error("an agent was started")
+				return driver.Result{}, nil
+			}}), tt.with)
+			if i := wantState(t, report, "a", journal.StateSetupFailed); !strings.Contains(i.Reason, "own other files: "+tt.owns) {
+				t.Errorf("reason %q", i.Reason)
+			}
+		})
+	}
+}
+
+// TestCommitThatMakesPrepareLeaveFiles: in the repair the agent hears of it, and the end is its own and counts.
+func TestCommitThatMakesPrepareLeaveFiles(t *testing.T) {
+	for name, removes := range map[string]bool{"seen to": true, "left": false} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.write("prep.sh", "true\n")
+			w.commit("Prepare")
+			w.git(w.repo, "push", "--quiet")
+			w.items(item{"id": "a", "ownsFiles": []string{"a.txt", "prep.sh"}})
+			report := w.run(making("sh prep.sh"), with(&agent{work: func(_ context.Context, task driver.Task) (driver.Result, error) {
+				if task.Round == 1 {
+					return driver.Result{}, errors.Join(put(task, "a.txt", "poor\n"), put(task, "prep.sh", "echo x > junk.txt\n"))
+				}
+				if task.Failure == nil || !strings.Contains(task.Failure.Reason, "junk.txt (outside_owned)") || !strings.Contains(task.Prompt, "junk.txt (outside_owned)") {
+					t.Errorf("the agent is told %s", asJSON(task.Failure))
+				}
+				if removes {
+					must(t, os.Remove(filepath.Join(task.Dir, "junk.txt")))
+				}
+				return driver.Result{}, errors.Join(put(task, "a.txt", "good\n"), put(task, "prep.sh", "true\n"))
+			}, info: driver.Info{Name: "played", Tier: 2}}))
+			state, attempts := journal.StateFenceViolation, 1
+			if removes {
+				state, attempts = journal.StateShipped, 0
+			}
+			wantState(t, report, "a", state)
+			if row := w.read("a"); row.Attempts != attempts {
+				t.Errorf("counted %d attempts, want %d", row.Attempts, attempts)
+			}
+		})
+	}
 }

@@ -113,7 +113,9 @@ func TestStopNamesOneChange(t *testing.T) {
 	w := newWorld(t)
 	w.items(item{"id": "a"}, item{"id": "b"})
 	store, ran := w.store(), filepath.Join(w.dir, "ran")
-	plant := func(name, text string) { must(t, os.WriteFile(filepath.Join(w.repo, ".git", "hooks", name), []byte(text), 0o755)) }
+	plant := func(name, text string) {
+		must(t, os.WriteFile(filepath.Join(w.repo, ".git", "hooks", name), []byte(text), 0o755))
+	}
 	must(t, os.MkdirAll(filepath.Join(w.repo, ".git", "hooks"), 0o755))
 	began := 0
 	worked := with(&agent{work: func(_ context.Context, task driver.Task) (driver.Result, error) {

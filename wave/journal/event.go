@@ -74,15 +74,16 @@ type Resume struct {
 // Item is one selected item, for people to read. What is run and prompted is the tracker's text, which is not redacted; the
 // fingerprint says whether it is still the same.
 type Item struct {
-	ID          string `json:"id"`
-	Slug        string `json:"slug"`
-	Title       string `json:"title"`
-	Fingerprint string `json:"fingerprint"`
-	Repo        string `json:"repo"`     // name of its repository
-	TestText    string `json:"testText"` // as people wrote it
-	Model       string `json:"model,omitempty"`
-	Claim       string `json:"claim"` // attempt id of the claim's token
-	Attempts    int    `json:"attempts"`
+	ID          string   `json:"id"`
+	Slug        string   `json:"slug"`
+	Title       string   `json:"title"`
+	Fingerprint string   `json:"fingerprint"`
+	Repo        string   `json:"repo"`           // name of its repository
+	Owns        []string `json:"owns,omitempty"` // patterns of its paths
+	TestText    string   `json:"testText"`       // as people wrote it
+	Model       string   `json:"model,omitempty"`
+	Claim       string   `json:"claim"` // attempt id of the claim's token
+	Attempts    int      `json:"attempts"`
 }
 
 // Skipped is an item that was not selected.

@@ -28,8 +28,8 @@ func planned() journal.Planned {
 			Who: "Tester", Email: "tester@example.com", Dirty: []string{"x"}, Weak: true, Verify: journal.Command{Argv: []string{"make"}, Text: "make"},
 			Prepare: []string{"npm ci"}, Carry: []string{"node_modules/"}, Carried: "d1", Guarded: "d2"}},
 		Items: []journal.Item{
-			{ID: "a", Slug: "sa", Title: "A", Fingerprint: "f", Repo: "../r", TestText: "make", Model: "m", Claim: "c1", Attempts: 1},
-			{ID: "b", Slug: "sb", Title: "B", Fingerprint: "g", Repo: "../r", TestText: "make", Model: "m", Claim: "c2", Attempts: 2}},
+			{ID: "a", Slug: "sa", Title: "A", Fingerprint: "f", Repo: "../r", Owns: []string{"a.txt"}, TestText: "make", Model: "m", Claim: "c1", Attempts: 1},
+			{ID: "b", Slug: "sb", Title: "B", Fingerprint: "g", Repo: "../r", Owns: []string{"a.txt"}, TestText: "make", Model: "m", Claim: "c2", Attempts: 2}},
 		Skipped: []journal.Skipped{{ID: "z", Slug: "sz", Reason: "claimed", Detail: "by somebody"}},
 		Resumed: []journal.Resume{{Wave: "w0", Outcome: journal.Good, Branch: "aesop/w0", Shipped: []string{"y"}}}}
 }
