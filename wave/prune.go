@@ -196,7 +196,7 @@ func (a Archive) places(id string) []string {
 	all := []string{filepath.Join(a.State, "waves", id), filepath.Join(a.State, "trees", id)}
 	caches, _ := pathsIn(filepath.Join(a.State, "trees"), id+".", "") // a folder that is not there holds nothing
 	all = append(all, caches...)
-	all = append(all, a.lock(id), a.lock(id)+".owner")
+	all = append(all, a.lock(id)+".owner", a.lock(id))
 	return slices.DeleteFunc(all, func(path string) bool { return !exists(path) })
 }
 
@@ -327,7 +327,7 @@ func (p *pruning) finished(ctx context.Context, id string, fold *journal.Wave) e
 			return err
 		}
 	}
-	// The lock goes last, and while it is held: who waits for it finds a finished wave, whichever file they lock.
+	// The lock goes last, and while it is held: who waits for it takes that of a new file, and finds a finished wave.
 	for _, path := range p.places(id) {
 		if err := p.remove(path); err != nil {
 			return err

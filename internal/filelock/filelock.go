@@ -1,6 +1,6 @@
 // Package filelock holds locks between processes. The kernel releases them when their process dies, so there is nothing to
-// expire and nothing to clean up: lock files are created with mode 0600, hold nothing and are never removed (a removed lock
-// file would give two holders, one on each inode).
+// expire and nothing to clean up: lock files are created with mode 0600 and hold nothing. Only who holds a lock may remove its file;
+// who waited for that file then takes the lock of the new one.
 //
 // Two locks of one path exclude each other even inside one process. Locks are local to the machine; a path on a network file
 // system is refused, because locks there may hold on one machine only.
@@ -34,6 +34,11 @@ func Lock(ctx context.Context, path string) (unlock func() error, err error) {
 	go func() { acquired <- lock.Lock() }()
 	select {
 	case err := <-acquired:
+		if err == nil && gone(lock) {
+			if err = lock.Unlock(); err == nil {
+				return Lock(ctx, path)
+			}
+		}
 		if err != nil {
 			return nil, fmt.Errorf("lock %s: %w", path, err)
 		}
@@ -53,14 +58,31 @@ func TryLock(path string) (unlock func() error, ok bool, err error) {
 	if err := prepare(filepath.Dir(path)); err != nil {
 		return nil, false, fmt.Errorf("lock %s: %w", path, err)
 	}
-	lock := flock.New(path)
-	if ok, err = lock.TryLock(); err != nil {
-		return nil, false, fmt.Errorf("lock %s: %w", path, err)
+	for {
+		lock := flock.New(path)
+		if ok, err = lock.TryLock(); err == nil && ok && gone(lock) {
+			if err = lock.Unlock(); err == nil {
+				continue
+			}
+		}
+		if err != nil {
+			return nil, false, fmt.Errorf("lock %s: %w", path, err)
+		}
+		if !ok {
+			return nil, false, nil
+		}
+		return lock.Unlock, true, nil
 	}
-	if !ok {
-		return nil, false, nil
+}
+
+// gone says that the file of a lock that is held was removed before it was locked: it would hold nobody off who comes by the path.
+func gone(lock *flock.Flock) bool {
+	held, err := lock.Stat()
+	if err != nil {
+		return true
 	}
-	return lock.Unlock, true, nil
+	there, err := os.Stat(lock.Path())
+	return err != nil || !os.SameFile(held, there)
 }
 
 func prepare(dir string) error {

@@ -219,3 +219,36 @@ func TestTurnstileQueuesInOrder(t *testing.T) {
 		}
 	})
 }
+
+// TestRemovedLockHasOneHolder: who holds a lock may remove its file, whoever has opened that meanwhile.
+func TestRemovedLockHasOneHolder(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	var remover sync.WaitGroup
+	defer remover.Wait()
+	remover.Go(func() {
+		for ctx.Err() == nil {
+			if unlock, free, err := filelock.TryLock(path); err == nil && free {
+				_ = os.Remove(path)
+				_ = unlock()
+			}
+		}
+	})
+	defer cancel()
+	for n := range 20_000 {
+		if ctx.Err() != nil {
+			return
+		}
+		unlock, err := filelock.Lock(t.Context(), path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, second, err := filelock.TryLock(path); err != nil || second {
+			t.Fatalf("round %d: a second holder %t, %v", n, second, err)
+		}
+		if err := unlock(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
