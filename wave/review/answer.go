@@ -12,6 +12,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"aesop/driver"
+	"aesop/internal/document"
 )
 
 // schema is what agents are asked to keep to, and what their answers are held to.
@@ -48,7 +49,7 @@ func (a answer) reason() string {
 	return b.String()
 }
 
-var errNoAnswer = errors.New("there is no answer: neither the one that the schema asks for, nor an object in JSON as the last words")
+var errNoAnswer = errors.New("there is no answer: neither the one that the schema asks for, nor last words that are one object in JSON and nothing else")
 
 // maxAnswer is far above any honest answer, in bytes.
 const maxAnswer = 256 << 10
@@ -68,6 +69,9 @@ func (r *Reviewer) read(result driver.Result) (answer, error) {
 	var value any
 	if err := json.Unmarshal(text, &value); err != nil {
 		return answer{}, fmt.Errorf("the answer is no JSON: %w", err)
+	}
+	if err := unambiguous(text); err != nil {
+		return answer{}, fmt.Errorf("the answer does not keep to the schema: %w", err)
 	}
 	if err := r.answers.Validate(value); err != nil {
 		return answer{}, fmt.Errorf("the answer does not keep to the schema: %w", err)
@@ -89,22 +93,31 @@ func (r *Reviewer) read(result driver.Result) (answer, error) {
 	return a, nil
 }
 
-// fenced is a code block as agents write JSON.
-var fenced = regexp.MustCompile("(?s)```(?:json)?[ \t]*\r?\n(.*?)\r?\n?[ \t]*```")
+// unambiguous refuses an object that has a key twice, of which readers take either.
+func unambiguous(text []byte) error {
+	doc, err := document.Parse("answer", text)
+	if err != nil {
+		return err
+	}
+	if doc.Root().Kind() != "object" {
+		return nil
+	}
+	_, err = doc.Root().Object()
+	return err
+}
 
-// object is the JSON object that a text is, that its only code block is, or that its last line is; nil where it is none of these. An
-// object that is only quoted somewhere is not looked for: it may be somebody else's.
+// fenced is a text that is one code block, as agents write JSON.
+var fenced = regexp.MustCompile("(?s)^```(?:json)?[ \t]*\r?\n(.*?)\r?\n?[ \t]*```$")
+
+// object is the JSON object that a text is, with a code block around it or without; nil where it is more, or less. An object beside
+// other words may be quoted from the change: it is not looked for, wherever it stands.
 func object(text string) []byte {
 	text = strings.TrimSpace(text)
-	candidates := []string{text}
-	if blocks := fenced.FindAllStringSubmatch(text, -1); len(blocks) == 1 {
-		candidates = append(candidates, strings.TrimSpace(blocks[0][1]))
+	if block := fenced.FindStringSubmatch(text); block != nil {
+		text = strings.TrimSpace(block[1])
 	}
-	candidates = append(candidates, strings.TrimSpace(text[strings.LastIndex(text, "\n")+1:]))
-	for _, c := range candidates {
-		if strings.HasPrefix(c, "{") && json.Valid([]byte(c)) {
-			return []byte(c)
-		}
+	if strings.HasPrefix(text, "{") && json.Valid([]byte(text)) {
+		return []byte(text)
 	}
 	return nil
 }
