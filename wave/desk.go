@@ -50,7 +50,7 @@ type Decided struct {
 
 // RefusedError says that what was asked is refused as things stand.
 type RefusedError struct {
-	Code    string // not_waiting, older_commit, decided, unfinished, nothing_kept
+	Code    string // ambiguous, not_waiting, older_commit, decided, unfinished, nothing_kept, stale_manifest
 	Message string
 	Hint    string // what to do next
 }
@@ -312,34 +312,67 @@ func standing(fold *journal.Wave, i *journal.ItemState) string {
 	return "it is verified, and was not asked about yet"
 }
 
-// findItem finds an item by id or slug: in the named wave, else in the newest for which prefer is true, else in the newest that has it.
+// found is an item that a name may mean.
+type found struct {
+	wave      *journal.Wave
+	item      *journal.ItemState
+	preferred bool
+}
+
+// findItem finds an item by id or, where that is nothing's id, by slug: in the named wave, else in the newest for which prefer is true,
+// else in the newest that has it. *RefusedError where the slug means several.
 func findItem(r statestore.Reader, wave, name string, prefer func(*journal.ItemState) bool) (*journal.Wave, *journal.ItemState, error) {
 	open, err := journal.Open(r, "")
 	if err != nil {
 		return nil, nil, err
 	}
-	all, err := journal.List(r)
+	ids, err := journal.List(r)
 	if err != nil {
 		return nil, nil, err
 	}
 	if wave != "" {
-		if !slices.Contains(all, wave) {
+		if !slices.Contains(ids, wave) {
 			return nil, nil, &UnknownWaveError{Wave: wave}
 		}
-		open, all = nil, []string{wave}
+		open, ids = nil, []string{wave}
 	}
-	for n, ids := range [][]string{open, all} {
-		for _, id := range slices.Backward(ids) {
-			fold, err := journal.Fold(r, id)
-			if err != nil {
-				return nil, nil, err
-			}
-			for _, i := range fold.Select(func(i *journal.ItemState) bool { return i.ID == name || i.Slug == name }) {
-				if n > 0 || prefer(i) {
-					return fold, i, nil
-				}
-			}
+	var byID, bySlug []found // newest first
+	for _, id := range slices.Backward(ids) {
+		fold, err := journal.Fold(r, id)
+		if err != nil {
+			return nil, nil, err
+		}
+		candidate := func(i *journal.ItemState) found { return found{fold, i, slices.Contains(open, id) && prefer(i)} }
+		if i := fold.Items[name]; i != nil {
+			byID = append(byID, candidate(i))
+		}
+		for _, i := range fold.Select(func(i *journal.ItemState) bool { return i.Slug == name && i.ID != name }) {
+			bySlug = append(bySlug, candidate(i))
+		}
+		if len(byID) > 0 && byID[len(byID)-1].preferred {
+			break
 		}
 	}
-	return nil, nil, &SetupError{Code: "unknown_item", Message: fmt.Sprintf("no wave has taken an item %q", name), Hint: "name an item by its id or slug"}
+	if len(byID) == 0 {
+		byID = bySlug
+	}
+	return choose(name, byID)
+}
+
+// choose is the candidate that a name means: the newest that is preferred, else the newest.
+func choose(name string, all []found) (*journal.Wave, *journal.ItemState, error) {
+	if len(all) == 0 {
+		return nil, nil, &SetupError{Code: "unknown_item", Message: fmt.Sprintf("no wave has taken an item %q", name), Hint: "name an item by its id or slug"}
+	}
+	chosen := slices.DeleteFunc(slices.Clone(all), func(f found) bool { return !f.preferred })
+	if len(chosen) == 0 {
+		chosen = slices.DeleteFunc(all, func(f found) bool { return f.wave != all[0].wave })
+	}
+	for _, other := range chosen[1:] {
+		if other.item.ID != chosen[0].item.ID {
+			return nil, nil, &RefusedError{Code: "ambiguous", Message: fmt.Sprintf("%q is the slug of several items: %s and %s", name, chosen[0].item.ID, other.item.ID),
+				Hint: "name the item by its id"}
+		}
+	}
+	return chosen[0].wave, chosen[0].item, nil
 }

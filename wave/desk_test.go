@@ -451,3 +451,48 @@ func TestCorrectionOfAnIgnoredPath(t *testing.T) {
 		t.Errorf("shipped %q", got)
 	}
 }
+
+// TestNameOfADecisionMeansOneItem: the id goes before the slug of another, also where it was shipped before; a slug of several is refused.
+func TestNameOfADecisionMeansOneItem(t *testing.T) {
+	w := newWorld(t)
+	w.items(item{"id": "old"})
+	w.script(map[string][]attempt{"old": good("old"), "b": {writes("a.txt", "good\n")}, "c": {writes("b.txt", "good\n")}})
+	store := w.store()
+	wantOutcome(t, w.runOn(store), journal.Good)
+	w.items(item{"id": "a", "slug": "b"}, item{"id": "b", "slug": "c"})
+	report, d := w.began(w.schedulerOn(store, supervised(store))), w.desk()
+	d.wait("a", any1)
+	d.wait("b", any1)
+	if made, err := d.Approve(t.Context(), wave.Seen{Item: "b"}); err != nil || made[0].Item != "b" {
+		t.Errorf("b was approved: %+v, %v", made, err)
+	}
+	if made, err := d.Reject(t.Context(), wave.Seen{Item: "a"}, "no"); err != nil || made.Item != "a" {
+		t.Errorf("a was rejected: %+v, %v", made, err)
+	}
+	wantState(t, report(), "b", journal.StateShipped)
+	// What waits under a slug that is an older item's id, or under that of another wave's item, has to be named by its id.
+	w.items(item{"id": "x", "slug": "old"}, item{"id": "y", "slug": "twice"})
+	w.script(map[string][]attempt{"old": {writes("x.txt", "good\n")}, "twice": {writes("y.txt", "good\n")}})
+	first := w.began(w.schedulerOn(store, supervised(store)))
+	d.wait("x", any1)
+	d.wait("y", any1)
+	if _, err := d.Approve(t.Context(), wave.Seen{Item: "old"}); refusal(t, err) != "not_waiting" {
+		t.Errorf("old: %v", err)
+	}
+	other := *w
+	other.backlog = filepath.Join(w.dir, "other.json")
+	other.items(item{"id": "z", "slug": "twice"})
+	other.script(map[string][]attempt{"twice": {writes("z.txt", "good\n")}})
+	second := other.began(other.schedulerOn(store, supervised(store)))
+	d.wait("z", any1)
+	if _, err := d.Approve(t.Context(), wave.Seen{Item: "twice"}); refusal(t, err) != "ambiguous" {
+		t.Errorf("twice: %v", err)
+	}
+	for _, id := range []string{"x", "y", "z"} {
+		if _, err := d.Approve(t.Context(), wave.Seen{Item: id}); err != nil {
+			t.Errorf("%s: %v", id, err)
+		}
+	}
+	wantOutcome(t, first(), journal.Good)
+	wantOutcome(t, second(), journal.Good)
+}
