@@ -9,10 +9,10 @@ import (
 )
 
 // approve asks the approver about every verified item that the reviewer let pass, about all of them at once, so that a person can
-// answer in any order. Where none is configured, a wave that was planned with one waits at the Desk.
+// answer in any order. Where none is configured now, a wave that had one waits at the Desk.
 func (r *run) approve() error {
 	wave := r.journal.Wave()
-	if !wave.Plan.Approve || len(wave.Order) == 0 {
+	if !wave.Approve || len(wave.Order) == 0 {
 		return nil
 	}
 	seat := r.s.config.Approver

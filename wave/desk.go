@@ -304,7 +304,7 @@ func standing(fold *journal.Wave, i *journal.ItemState) string {
 		return "it was approved"
 	case j.Seat != "":
 		return strings.TrimSuffix("it was rejected: "+j.Reason, ": ")
-	case !fold.Plan.Approve:
+	case !fold.Approve:
 		return "its wave asks for no approval"
 	case i.Verified == "":
 		return "it is not verified yet"

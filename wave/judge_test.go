@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"aesop/tracker"
 	"aesop/wave"
 	"aesop/wave/journal"
 	"aesop/wave/policy"
@@ -94,5 +95,45 @@ func TestJudgementsSurviveAStop(t *testing.T) {
 	wantOutcome(t, reports[0], journal.Good)
 	if got := again.ids(); !slices.Equal(got, []string{"b"}) {
 		t.Errorf("the resume asked about %v", got)
+	}
+}
+
+// TestSeatThatComesLaterIsAsked about a wave that was left before it was configured, and stays asked for where it is gone again.
+func TestSeatThatComesLaterIsAsked(t *testing.T) {
+	for name, sit := range map[string]func(*wave.Config, *panel){
+		"reviewer": func(c *wave.Config, p *panel) { c.Reviewer = p },
+		"approver": func(c *wave.Config, p *panel) { c.Approver = p },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.items(item{"id": "a"})
+			w.script(map[string][]attempt{"a": good("a")})
+			store := w.store()
+			var s *wave.Scheduler
+			stop := func(c *wave.Config) {
+				c.Observers = []wave.Observer{&onEvent{event: "verified", act: func() { s.Stop() }}}
+			}
+			s = w.schedulerOn(store, stop)
+			wantOutcome(t, w.runOn2(s), journal.Interrupted)
+			// Halted as soon as it is asked, so that the wave is left once more.
+			halts := &panel{answer: func(ctx context.Context, _ wave.Change) (wave.Judgement, error) {
+				s.Stop()
+				<-ctx.Done()
+				return wave.Judgement{}, ctx.Err()
+			}}
+			s = w.schedulerOn(store, func(c *wave.Config) { sit(c, halts) })
+			wantOutcome(t, w.runOn2(s), journal.Interrupted)
+			if name == "reviewer" { // a desk is there always, a reviewer is not
+				reports, err := w.schedulerOn(store).Resume(t.Context(), "")
+				must(t, err)
+				wantOutcome(t, reports[0], journal.GateUnavailable)
+			}
+			no := &panel{answer: func(context.Context, wave.Change) (wave.Judgement, error) { return wave.Judgement{Reason: "no"}, nil }}
+			w.runOn2(w.schedulerOn(store, func(c *wave.Config) { sit(c, no) }))
+			if at := w.refs()["refs/aesop/items/a"]; at != "" || len(halts.ids()) != 1 || len(no.ids()) != 1 {
+				t.Errorf("shipped at %q, asked %v, then %v", at, halts.ids(), no.ids())
+			}
+			wantStatus(t, w.read("a"), tracker.Failed)
+		})
 	}
 }

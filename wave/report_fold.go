@@ -256,10 +256,10 @@ func steps(w *journal.Wave) StepsReport {
 			s.Verify = stepPartial
 		}
 	}
-	if w.Plan.Review {
+	if w.Review {
 		s.Review = shareStep(w, w.Plan.ReviewShare, reviewable, func(i *journal.ItemState) bool { return i.Judged[journal.SeatReview].Seat != "" })
 	}
-	if w.Plan.Approve {
+	if w.Approve {
 		s.Approve = stepDone
 		if slices.ContainsFunc(w.Select(reviewable), func(i *journal.ItemState) bool { return i.Judged[journal.SeatApprove].Seat == "" }) {
 			s.Approve = stepPartial

@@ -126,7 +126,8 @@ func (s *Scheduler) resumeOne(ctx context.Context, id string) (Report, error) {
 		return r.closeAgain()
 	}
 	info := s.config.Driver.Info()
-	if err := r.record(journal.TakenOver{Driver: info.Name, Tier: info.EffectiveTier(), Survivors: survivors}); err != nil {
+	over := journal.TakenOver{Driver: info.Name, Tier: info.EffectiveTier(), Review: s.config.Reviewer != nil, Approve: s.config.Approver != nil, Survivors: survivors}
+	if err := r.record(over); err != nil {
 		return r.broken(err)
 	}
 	if err := r.pass("claim", ""); err != nil {

@@ -11,7 +11,7 @@ import (
 // review asks the reviewer about the verified items that are chosen for it and that it has not judged yet.
 func (r *run) review() error {
 	wave := r.journal.Wave()
-	if !wave.Plan.Review {
+	if !wave.Review {
 		return nil
 	}
 	chosen, err := r.chosen(policy.Review, wave.Plan.ReviewShare, wave.Select(reviewable))
@@ -27,7 +27,7 @@ func reviewable(i *journal.ItemState) bool { return i.Built() && !i.Refuted() }
 func (r *run) reviewItem(ctx context.Context, id string) error {
 	seat := r.s.config.Reviewer
 	if seat == nil {
-		return r.noJudgement(journal.SeatReview, errors.New("the wave was planned with a reviewer, and none is configured now"))
+		return r.noJudgement(journal.SeatReview, errors.New("the wave is one with a reviewer, and none is configured now"))
 	}
 	if err := r.pass("dispatch", id); err != nil {
 		return err

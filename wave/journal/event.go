@@ -393,10 +393,13 @@ type Resumed struct {
 	Guarded  map[string]string `json:"guarded,omitempty"`
 }
 
-// TakenOver says, first of all, who goes on with a wave that was left, and which of its processes could not be ended.
+// TakenOver says, first of all, who goes on with a wave that was left, and which of its processes could not be ended. A seat that is
+// configured now is asked from here on, also where none was when the wave was planned.
 type TakenOver struct {
 	Driver    string   `json:"driver"`
 	Tier      int      `json:"tier"`
+	Review    bool     `json:"review,omitempty"`
+	Approve   bool     `json:"approve,omitempty"`
 	Survivors []string `json:"survivors,omitempty"`
 }
 

@@ -57,6 +57,8 @@ type Wave struct {
 	Plan      Planned
 	Driver    string // who works on the wave now
 	Tier      int
+	Review    bool // a reviewer is asked; once that is so, it stays so
+	Approve   bool // an approver is asked; likewise
 	// Repositories of the wave by name; Plan has their order.
 	Repositories map[string]*RepositoryState
 	Items        map[string]*ItemState
@@ -220,6 +222,7 @@ func (w *Wave) Apply(at time.Time, event Event) error {
 	case TakenOver:
 		w.Stop, w.End, w.EndedAt = nil, nil, time.Time{}
 		w.Driver, w.Tier = e.Driver, e.Tier
+		w.Review, w.Approve = w.Review || e.Review, w.Approve || e.Approve
 		w.Survivors = append(w.Survivors, e.Survivors...)
 		for _, r := range w.Repositories {
 			r.Failed = nil
@@ -316,7 +319,7 @@ func (w *Wave) correct(e Corrected) error {
 
 func (w *Wave) plan(at time.Time, e Planned) {
 	w.StartedAt, w.Plan, w.Skipped = at, e, slices.Clone(e.Skipped)
-	w.Driver, w.Tier = e.Driver, e.Tier
+	w.Driver, w.Tier, w.Review, w.Approve = e.Driver, e.Tier, e.Review, e.Approve
 	for _, r := range e.Repositories {
 		w.Repositories[r.Name] = &RepositoryState{Repository: r}
 	}
