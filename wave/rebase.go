@@ -50,15 +50,16 @@ func (r *run) move(t *target) error {
 	if ahead, err := t.engine.IsAncestor(ctx, t.Base, tip); err != nil || !ahead {
 		return err
 	}
+	moved := []journal.Event{journal.BaseMoved{Repo: t.Name, From: t.Base, Base: tip}}
 	if t.Verify.Argv != nil {
 		test, err := r.test(ctx, testRun{target: t, name: "moved-" + itemName(t.Name), commit: tip, argv: t.Verify.Argv, text: t.Verify.Text, seed: r.baseCache(t)})
 		if err != nil || !test.Passed {
 			return err // the items would be blamed for what others broke
 		}
+		moved = append(moved, journal.BaseTested{Repo: t.Name, Command: t.Verify.Text, Test: test}) // what the union is compared with
 	}
-	moved := journal.BaseMoved{Repo: t.Name, From: t.Base, Base: tip}
 	t.Base = tip
-	return r.record(moved)
+	return r.record(moved...)
 }
 
 // shippable are a repository's items that are verified and not shipped.
@@ -66,7 +67,8 @@ func (r *run) shippable(t *target) []*journal.ItemState {
 	return r.journal.Wave().Select(func(i *journal.ItemState) bool { return i.Repo == t.Name && i.Shippable() })
 }
 
-// rebase makes the item's change anew on the base, unless it stands there already, and tests it.
+// rebase makes the item's change anew on the base, unless it stands there already, and tests it. How many tests there were before the
+// change is counted anew too: what others added or removed is none of the item's doing.
 func (r *run) rebase(t *target, item *journal.ItemState) error {
 	ctx := r.stop.ctx
 	parents, err := t.engine.Parents(ctx, item.Verified)
@@ -109,8 +111,16 @@ func (r *run) rebase(t *target, item *journal.ItemState) error {
 		return err
 	}
 	needTests(&event.Test)
-	needTestsOf(item.BaseTest, &event.Test)
-	if err := r.record(event); err != nil || event.Test.Passed {
+	var events []journal.Event
+	if event.Test.Passed && event.Test.Tests != nil { // what is not counted needs nothing to compare with
+		before, err := r.itemOnBase(ctx, item)
+		if err != nil {
+			return err
+		}
+		needTestsOf(&before.Test, &event.Test)
+		events = append(events, before)
+	}
+	if err := r.record(append(events, event)...); err != nil || event.Test.Passed {
 		return err
 	}
 	return r.notFollowed(t, item, "where its test fails", testFailure("rebase", item.TestText, event.Test))

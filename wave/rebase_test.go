@@ -175,3 +175,40 @@ func TestKilledWhileItemsFollow(t *testing.T) {
 		})
 	}
 }
+
+// TestTestsOfOthersAreNoneOfTheItem: how many there were before the change is counted on the newer base, whether others removed tests
+// there or added some that the change loses.
+func TestTestsOfOthersAreNoneOfTheItem(t *testing.T) {
+	const count = `n=$(cat count*.txt | grep -c .); test -e fewer.txt && n=2; echo "$n passed in 0.01s"`
+	for name, tt := range map[string]struct {
+		own, verify string
+		file, text  string // what others push
+		change      string // file of the item
+		state       journal.State
+	}{
+		"removed, the item's test":       {count + "; grep -q good a.txt", "", "count.txt", "1\n2\n", "a.txt", journal.StateShipped},
+		"removed, the repository's test": {"grep -q good a.txt", count, "count.txt", "1\n2\n", "a.txt", journal.StateShipped},
+		"lost, the item's test":          {strings.Replace(count, "n=2", "n=3", 1), "", "count2.txt", "4\n", "fewer.txt", journal.StateIntegrationFailed},
+		"lost, the repository's test":    {"test -e fewer.txt", strings.Replace(count, "n=2", "n=3", 1), "count2.txt", "4\n", "fewer.txt", journal.StateIntegrationFailed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.write("count.txt", "1\n2\n3\n")
+			w.commit("Count")
+			w.git(w.repo, "push", "--quiet")
+			w.items(item{"id": "a", "testCmd": tt.own, "ownsFiles": []string{tt.change}})
+			report := w.run(with(&agent{work: func(_ context.Context, task driver.Task) (driver.Result, error) {
+				w.pushMain(tt.file, tt.text)
+				return driver.Result{}, put(task, tt.change, "good\n")
+			}}), func(c *wave.Config) {
+				if tt.verify != "" {
+					c.Verify = tracker.Command{Shell: tt.verify}
+				}
+			})
+			i := wantState(t, report, "a", tt.state)
+			if tt.state != journal.StateShipped && !strings.Contains(i.Failure.Tail, "than before the change: 3, not 4") {
+				t.Errorf("%s", asJSON(i.Failure))
+			}
+		})
+	}
+}

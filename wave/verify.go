@@ -38,13 +38,19 @@ func (r *run) verify(ctx context.Context, item *journal.ItemState) error {
 
 // testItemOnBase runs the item's test before any change, for the first prompt, and to fill a cache that no agent can reach.
 func (r *run) testItemOnBase(ctx context.Context, item *journal.ItemState) error {
-	own, t := r.item(item.ID), r.targetOf(item.ID)
-	test, err := r.test(ctx, testRun{target: t, name: "base", item: item.ID, commit: t.Base, argv: own.TestCmd.Words(), text: item.TestText,
-		workDir: own.WorkDir, seed: r.baseCache(t), keep: r.cacheOf(item.ID)})
+	tested, err := r.itemOnBase(ctx, item)
 	if err != nil {
 		return err
 	}
-	return r.record(journal.ItemBaseTested{Item: item.ID, Test: test})
+	return r.record(tested)
+}
+
+// itemOnBase is a run of the item's test on the base as it is now, without the change.
+func (r *run) itemOnBase(ctx context.Context, item *journal.ItemState) (journal.ItemBaseTested, error) {
+	own, t := r.item(item.ID), r.targetOf(item.ID)
+	test, err := r.test(ctx, testRun{target: t, name: "base", item: item.ID, commit: t.Base, argv: own.TestCmd.Words(), text: item.TestText,
+		workDir: own.WorkDir, seed: r.baseCache(t), keep: r.cacheOf(item.ID)})
+	return journal.ItemBaseTested{Item: item.ID, Test: test}, err
 }
 
 // testBases runs the configured verify command on each base, before any agent is paid. Where it fails, the repository's items end.
