@@ -36,8 +36,12 @@ func (e *Engine) readUser(ctx context.Context, gitDir string, args ...string) er
 }
 
 // Fetch brings the given commit of the remote here, with the user's own credentials, without writing to the user's repository.
-// It asks where fetches come from first, then where pushes go.
+// It asks where fetches come from first, then where pushes go. What is no whole object id is refused: to git it could be a refspec, and
+// write.
 func (e *Engine) Fetch(ctx context.Context, remote *Remote, commit SHA) error {
+	if !IsSHA(commit) {
+		return fmt.Errorf("fetch %q: it is no object id", commit)
+	}
 	unlock, err := filelock.Lock(ctx, e.lock)
 	if err != nil {
 		return fmt.Errorf("engine repository: %w", err)
@@ -100,6 +104,11 @@ func (e *Engine) fetchUser(ctx context.Context) error {
 
 // fetchObjects brings objects of the remote here, from the first of its places that has them.
 func (e *Engine) fetchObjects(ctx context.Context, remote *Remote, ids []SHA, settings ...string) error {
+	for _, id := range ids {
+		if !IsSHA(id) {
+			return fmt.Errorf("fetch %q: it is no object id", id)
+		}
+	}
 	var failures []error
 	for _, place := range remote.places() {
 		args := slices.Concat([]string{"-c", "gc.auto=0", "-c", "maintenance.auto=false"}, settings, []string{"fetch", "--quiet", "--no-tags",

@@ -17,6 +17,11 @@ import (
 // SHA is an object id in hex.
 type SHA = string
 
+// IsSHA says whether a text is an object id written out: 40 or 64 digits of lower-case hex.
+func IsSHA(text string) bool {
+	return (len(text) == 40 || len(text) == 64) && strings.Trim(text, "0123456789abcdef") == ""
+}
+
 // Program is the git command line.
 type Program struct {
 	path string

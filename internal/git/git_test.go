@@ -315,3 +315,20 @@ func TestFailingRemoteSaysWhy(t *testing.T) {
 		t.Errorf("error: %v", err)
 	}
 }
+
+// TestFetchTakesObjectIDsOnly: anything else could be a refspec, which writes into the user's repository.
+func TestFetchTakesObjectIDsOnly(t *testing.T) {
+	p := newPlace(t)
+	tip := p.git(p.repo, "rev-parse", "HEAD")
+	_, engine, remote := p.open(p.repo)
+	before := p.git(p.repo, "for-each-ref") + p.git(engine.Dir, "for-each-ref")
+	for _, id := range []string{"", "HEAD", "refs/user/heads/main", "+refs/heads/main:refs/heads/evil", tip[:10], strings.ToUpper(tip[:39]) + "F", tip + "\n" + tip, tip + ":refs/heads/evil", "--all"} {
+		if err := engine.Fetch(t.Context(), remote, id); err == nil || !strings.Contains(err.Error(), "no object id") {
+			t.Errorf("%q: %v", id, err)
+		}
+	}
+	if after := p.git(p.repo, "for-each-ref") + p.git(engine.Dir, "for-each-ref"); after != before {
+		t.Errorf("before:\n%s\nafter:\n%s", before, after)
+	}
+	must(t, engine.Fetch(t.Context(), remote, tip))
+}
