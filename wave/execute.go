@@ -126,11 +126,11 @@ type begin struct {
 func (s *Scheduler) runOne(ctx context.Context, b begin) (Report, *journal.Wave, error) {
 	id, err := s.newWaveID()
 	if err != nil {
-		return failedReport("", s, err), nil, err
+		return failedReport("", s, err, b.resumed...), nil, err
 	}
 	release, err := s.take(id)
 	if err != nil {
-		return failedReport(id, s, err), nil, err
+		return failedReport(id, s, err, b.resumed...), nil, err
 	}
 	defer release()
 	st, end := s.newStopper(ctx)
@@ -226,7 +226,7 @@ func (r *run) refused(err error, b begin) (Report, error) {
 	if stopped := r.stopCause(err); stopped != nil {
 		return r.nothingBegan(*stopped, b)
 	}
-	return failedReport(r.id, r.s, err), err
+	return failedReport(r.id, r.s, err, b.resumed...), err
 }
 
 func summaries(reports []Report) []journal.Resume {

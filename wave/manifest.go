@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"aesop/internal/document"
+	"aesop/internal/git"
 	"aesop/tracker"
 	"aesop/wave/journal"
 	"aesop/wave/policy"
@@ -77,17 +78,61 @@ func ReadManifest(name string, data []byte) (Manifest, error) {
 	if err := m.Policy.policy().Check(); err != nil {
 		return m, root.Errorf("shape", "policy: %v", err)
 	}
-	seen := map[string]bool{}
-	for _, item := range m.Items {
+	return m, m.check(root)
+}
+
+// check says where the document does not say all that a wave needs: what is left out is not nothing.
+func (m Manifest) check(root document.Node) error {
+	top, err := root.Need("schemaVersion", "driver", "policy", "repositories", "items")
+	if err != nil {
+		return err
+	}
+	if _, err := top["policy"].Need("spotCheck", "repairs", "review"); err != nil {
+		return err
+	}
+	repositories, err := top["repositories"].Array()
+	if err != nil {
+		return err
+	}
+	rows := map[string]bool{}
+	for n, node := range repositories {
+		keys, err := node.Need("repo", "path", "remote", "baseBranch", "base")
+		if err != nil {
+			return err
+		}
+		row := m.Repositories[n]
 		switch {
-		case item.ID == "" || item.Fingerprint == "":
-			return m, root.Errorf("shape", "items: %q has no id or no fingerprint", item.ID)
+		case rows[row.Repo]:
+			return keys["repo"].Errorf("duplicate", "%q stands twice", row.Repo)
+		case row.Error == nil && !git.IsSHA(row.Base):
+			return keys["base"].Errorf("shape", "is %q, must be a whole commit id", row.Base)
+		}
+		rows[row.Repo] = true
+	}
+	items, err := top["items"].Array()
+	if err != nil {
+		return err
+	}
+	seen := map[string]bool{}
+	for n, node := range items {
+		keys, err := node.Need("id", "slug", "title", "repo", "ownsFiles", "testCmd", "fingerprint")
+		if err != nil {
+			return err
+		}
+		item := m.Items[n]
+		switch {
+		case item.ID == "":
+			return keys["id"].Errorf("shape", "is empty")
+		case item.Fingerprint == "":
+			return keys["fingerprint"].Errorf("shape", "is empty")
 		case seen[item.ID]:
-			return m, root.Errorf("duplicate", "items: %q stands twice", item.ID)
+			return keys["id"].Errorf("duplicate", "%q stands twice", item.ID)
+		case !rows[item.Repo]:
+			return keys["repo"].Errorf("shape", "is %q, which has no row in repositories", item.Repo)
 		}
 		seen[item.ID] = true
 	}
-	return m, nil
+	return nil
 }
 
 func (p ManifestPolicy) policy() policy.Policy {
@@ -95,18 +140,18 @@ func (p ManifestPolicy) policy() policy.Policy {
 }
 
 // Execute finishes what an earlier process left, and then runs one wave by a manifest: its items, in its order, from its bases. Of items
-// that cannot be taken any more the report says why. *RefusedError where the manifest is stale, and nothing has begun.
+// that cannot be taken any more the report says why. *RefusedError where the manifest is stale: then nothing of it has begun.
 func (s *Scheduler) Execute(ctx context.Context, m Manifest) (Report, error) {
+	if name := s.config.Driver.Info().Name; m.Driver != name {
+		err := &SetupError{Code: "usage", Message: fmt.Sprintf("the manifest is for the driver %q, and this is %q", m.Driver, name), Hint: "let both be the same"}
+		return failedReport("", s, err), err
+	}
 	old, err := s.resumeLeft(ctx)
 	if err != nil {
 		return failedReport("", s, err), err
 	}
 	if len(old) > 0 && stopped(old[len(old)-1].Outcome) {
 		return old[len(old)-1], nil
-	}
-	if name := s.config.Driver.Info().Name; m.Driver != name {
-		err := &SetupError{Code: "usage", Message: fmt.Sprintf("the manifest is for the driver %q, and this is %q", m.Driver, name), Hint: "let both be the same"}
-		return failedReport("", s, err), err
 	}
 	from := map[string]string{}
 	for _, r := range m.Repositories {
@@ -174,12 +219,23 @@ func (p PlannedItem) differsFrom(o PlannedItem) string {
 	return ""
 }
 
-// rewritten says that a base of the manifest is not on the branch that it came from any more.
-func (s *Scheduler) rewritten(ctx context.Context, m *Manifest, all *targets) error {
+// moved says that what would be worked on is not what the manifest has: another repository, remote or branch, or a base that is not on
+// that branch any more.
+func (s *Scheduler) moved(ctx context.Context, m *Manifest, all *targets) error {
 	if m == nil {
 		return nil
 	}
-	for name, t := range all.open {
+	for _, planned := range m.Repositories {
+		t := all.open[planned.Repo]
+		if t == nil || !slices.ContainsFunc(m.Items, func(i PlannedItem) bool { return i.Repo == planned.Repo }) {
+			continue
+		}
+		if field := plannedRepository(t.Repository).differsFrom(planned); field != "" {
+			return staleManifest("%s of repository %s is not what would be worked on now", field, planned.Repo)
+		}
+		if t.tip == "" {
+			return staleManifest("the branch %s of repository %s is gone", t.Branch, planned.Repo)
+		}
 		if err := t.engine.Fetch(ctx, t.remote, t.tip); err != nil {
 			return err
 		}
@@ -188,8 +244,21 @@ func (s *Scheduler) rewritten(ctx context.Context, m *Manifest, all *targets) er
 			return err
 		}
 		if !on {
-			return staleManifest("its base of repository %s is not on %s any more", name, t.Branch)
+			return staleManifest("its base of repository %s is not on %s any more", planned.Repo, t.Branch)
 		}
 	}
 	return nil
+}
+
+// differsFrom names the first field in which two repositories are not the same place, or is empty.
+func (r PlannedRepository) differsFrom(o PlannedRepository) string {
+	switch {
+	case r.Path != o.Path:
+		return "path"
+	case r.Remote != o.Remote:
+		return "remote"
+	case r.BaseBranch != o.BaseBranch:
+		return "baseBranch"
+	}
+	return ""
 }

@@ -54,12 +54,17 @@ func (s *Scheduler) plannedItem(item tracker.Item) (PlannedItem, error) {
 
 func (m *Manifest) addRepositories(chosen choice) {
 	for _, r := range chosen.targets.planned(chosen.places) {
-		row := PlannedRepository{Repo: r.Name, Path: r.Path, Remote: r.Remote, BaseBranch: r.Branch, Base: r.Base, Dirty: append([]string{}, r.Dirty...)}
+		row := plannedRepository(r)
 		if err := chosen.targets.failed[r.Name]; err != nil {
 			row.Error = Explain(err)
 		}
 		m.Repositories = append(m.Repositories, row)
 	}
+}
+
+// plannedRepository is a repository as a manifest has it.
+func plannedRepository(r journal.Repository) PlannedRepository {
+	return PlannedRepository{Repo: r.Name, Path: r.Path, Remote: r.Remote, BaseBranch: r.Branch, Base: r.Base, Dirty: append([]string{}, r.Dirty...)}
 }
 
 // choice is what a wave could begin with.
@@ -87,7 +92,7 @@ func (s *Scheduler) choose(ctx context.Context, id string, b begin) (choice, err
 	if err != nil {
 		return choice{}, err
 	}
-	if err := s.rewritten(ctx, b.manifest, all); err != nil {
+	if err := s.moved(ctx, b.manifest, all); err != nil {
 		return choice{}, err
 	}
 	var asking error

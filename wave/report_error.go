@@ -10,9 +10,10 @@ import (
 	"aesop/wave/journal"
 )
 
-// failedReport is the report of a wave that could not even be planned.
-func failedReport(id string, s *Scheduler, err error) Report {
+// failedReport is the report of a wave that could not even be planned; resumed are the waves that were finished before.
+func failedReport(id string, s *Scheduler, err error, resumed ...journal.Resume) Report {
 	report := NewReport(journal.New(id))
+	report.Resumed = append(report.Resumed, resumed...)
 	report.StartedAt, report.Driver = s.config.Clock().UTC(), s.config.Driver.Info().Name
 	report.Outcome, report.Error = journal.ErrorOutcome, Explain(err)
 	report.Error.Message = s.redact(report.Error.Message)

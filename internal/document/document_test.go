@@ -215,3 +215,25 @@ func FuzzParse(f *testing.F) {
 		walk(doc.Root(), Span{Start: 0, End: len(data)})
 	})
 }
+
+func TestNeed(t *testing.T) {
+	doc, err := Parse("f.json", []byte("{\"a\": 1,\n \"b\": {\"c\": null}}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	top, err := doc.Root().Need("a", "b")
+	if err != nil || len(top) != 2 || top["b"].Line() != 2 {
+		t.Fatalf("%v, %v", top, err)
+	}
+	if _, err := top["b"].Need("c"); err != nil {
+		t.Error(err)
+	}
+	for want, err := range map[string]error{"f.json:2: b.d: the key is missing": second(top["b"].Need("c", "d")), "f.json:1: e: the key is missing": second(doc.Root().Need("e")),
+		"f.json:1: a: is a number, must be an object": second(top["a"].Need("x"))} {
+		if err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+func second(_ map[string]Node, err error) error { return err }

@@ -104,6 +104,26 @@ func (n Node) Object() ([]Member, error) {
 	return members, nil
 }
 
+// Need returns the members of an object by name. It is an error that names the first of the keys that the object lacks.
+func (n Node) Need(keys ...string) (map[string]Node, error) {
+	members, err := n.Object()
+	if err != nil {
+		return nil, err
+	}
+	byName := make(map[string]Node, len(members))
+	for _, m := range members {
+		byName[m.Name] = m.Value
+	}
+	for _, key := range keys {
+		if _, ok := byName[key]; !ok {
+			e := n.Errorf("missing_key", "the key is missing")
+			e.Field = joinField(n.field, key)
+			return nil, e
+		}
+	}
+	return byName, nil
+}
+
 // Array returns the elements in order.
 func (n Node) Array() ([]Node, error) {
 	if err := n.want("array"); err != nil {
