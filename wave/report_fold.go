@@ -247,7 +247,7 @@ func repositoryReport(w *journal.Wave, r *journal.RepositoryState) RepositoryRep
 }
 
 func steps(w *journal.Wave) StepsReport {
-	s := StepsReport{Verify: stepDone, SpotCheck: shareStep(w, w.Plan.SpotCheck, (*journal.ItemState).Built, (*journal.ItemState).SpotChecked), Review: stepNotConfigured, Approve: stepNotConfigured, Scan: stepNotConfigured, Budget: stepNotConfigured}
+	s := StepsReport{Verify: stepDone, SpotCheck: shareStep(w, w.Plan.SpotCheck, checkable, (*journal.ItemState).SpotChecked), Review: stepNotConfigured, Approve: stepNotConfigured, Scan: stepNotConfigured, Budget: stepNotConfigured}
 	if len(w.Order) == 0 {
 		s.Verify = stepPartial
 	}
@@ -257,7 +257,7 @@ func steps(w *journal.Wave) StepsReport {
 		}
 	}
 	if w.Review {
-		s.Review = shareStep(w, w.Plan.ReviewShare, reviewable, func(i *journal.ItemState) bool { return i.Judged[journal.SeatReview].Seat != "" })
+		s.Review = shareStep(w, w.Plan.ReviewShare, reviewable, reviewed)
 	}
 	if w.Approve {
 		s.Approve = stepDone

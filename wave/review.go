@@ -8,21 +8,19 @@ import (
 	"aesop/wave/policy"
 )
 
-// review asks the reviewer about the verified items that are chosen for it and that it has not judged yet.
+// review asks the reviewer about a share of the verified items.
 func (r *run) review() error {
 	wave := r.journal.Wave()
 	if !wave.Review {
 		return nil
 	}
-	chosen, err := r.chosen(policy.Review, wave.Plan.ReviewShare, wave.Select(reviewable))
-	if err != nil {
-		return err
-	}
-	return r.eachItem(r.s.config.Parallel, func(i *journal.ItemState) bool { return chosen[i.ID] && unjudged(i, journal.SeatReview) }, r.reviewItem)
+	return r.takeShare(share{policy.Review, wave.Plan.ReviewShare, reviewable, reviewed, r.reviewItem})
 }
 
-// reviewable are the items of which a share is reviewed, judged ones included, so that a resumed wave chooses the same.
-func reviewable(i *journal.ItemState) bool { return i.Built() && !i.Refuted() }
+// reviewable are the items of which a share is reviewed.
+func reviewable(i *journal.ItemState) bool { return checkable(i) && !i.Refuted() }
+
+func reviewed(i *journal.ItemState) bool { return i.Judged[journal.SeatReview].Seat != "" }
 
 func (r *run) reviewItem(ctx context.Context, id string) error {
 	seat := r.s.config.Reviewer

@@ -2,6 +2,7 @@ package wave
 
 import (
 	"context"
+	"slices"
 
 	"aesop/wave/journal"
 	"aesop/wave/policy"
@@ -10,20 +11,51 @@ import (
 // spotCheck verifies a share of the verified items once more, before anything is made of them: a test that passes once may be one that
 // does not always.
 func (r *run) spotCheck() error {
-	wave := r.journal.Wave()
-	chosen, err := r.chosen(policy.SpotCheck, wave.Plan.SpotCheck, wave.Select((*journal.ItemState).Built))
-	if err != nil {
-		return err
-	}
-	return r.eachItem(r.s.config.Parallel, func(i *journal.ItemState) bool { return chosen[i.ID] && i.Shippable() && !i.SpotChecked() }, r.spotCheckItem)
+	return r.takeShare(share{policy.SpotCheck, r.journal.Wave().Plan.SpotCheck, checkable, (*journal.ItemState).SpotChecked, r.spotCheckItem})
 }
 
-// chosen are the ids of a share of items. A resumed wave chooses the same of the same items.
-func (r *run) chosen(purpose policy.Purpose, share float64, items []*journal.ItemState) (map[string]bool, error) {
-	chosen := map[string]bool{}
-	if policy.Count(share, len(items)) == 0 {
-		return chosen, nil
+// checkable are the items of which a share is verified once more. What somebody else has shipped is none of them.
+func checkable(i *journal.ItemState) bool { return i.Built() && i.Adopted == nil }
+
+// share is a step that is taken with a share of the wave's items.
+type share struct {
+	purpose policy.Purpose
+	of      float64                       // what counts
+	counts  func(*journal.ItemState) bool // also where it has shipped, or ended
+	had     func(*journal.ItemState) bool // the step was taken
+	take    func(ctx context.Context, id string) error
+}
+
+// takeShare takes the step with as many items as are missing of the share, chosen among those that can still take it. What a wave
+// shipped before it was interrupted counts, with the steps that were taken then; what a repository that failed keeps back does not yet.
+func (r *run) takeShare(s share) error {
+	for {
+		wave := r.journal.Wave()
+		counted := wave.Select(func(i *journal.ItemState) bool { return s.counts(i) && (!i.Open() || wave.Of(i).Failed == nil) })
+		var lack []*journal.ItemState
+		missing := policy.Count(s.of, len(counted))
+		for _, i := range counted {
+			if s.had(i) {
+				missing--
+			} else if i.Shippable() {
+				lack = append(lack, i)
+			}
+		}
+		if missing <= 0 || len(lack) == 0 {
+			return nil
+		}
+		chosen, err := r.chosen(s.purpose, missing, lack)
+		if err != nil {
+			return err
+		}
+		if err := r.eachItem(r.s.config.Parallel, func(i *journal.ItemState) bool { return chosen[i.ID] }, s.take); err != nil {
+			return err
+		} // again: an item may have ended before its turn
 	}
+}
+
+// chosen are the ids of n of the items. A resumed wave chooses the same of the same items.
+func (r *run) chosen(purpose policy.Purpose, n int, items []*journal.ItemState) (map[string]bool, error) {
 	key, err := r.s.signingKey(r.stop.ctx)
 	if err != nil {
 		return nil, err
@@ -32,12 +64,10 @@ func (r *run) chosen(purpose policy.Purpose, share float64, items []*journal.Ite
 	for i, item := range items {
 		slugs[i] = item.Slug
 	}
-	picked := map[string]bool{}
-	for _, slug := range policy.Choose(key, r.id, purpose, share, slugs) {
-		picked[slug] = true
-	}
+	picked := policy.Choose(key, r.id, purpose, n, slugs)
+	chosen := map[string]bool{}
 	for _, item := range items {
-		chosen[item.ID] = picked[item.Slug]
+		chosen[item.ID] = slices.Contains(picked, item.Slug)
 	}
 	return chosen, nil
 }

@@ -102,7 +102,7 @@ func choice(t *testing.T, store statestore.Store, id string, purpose policy.Purp
 		key = record.Value
 		return err
 	}))
-	return slices.Sorted(slices.Values(policy.Choose(key, id, purpose, share, slugs)))
+	return slices.Sorted(slices.Values(policy.Choose(key, id, purpose, policy.Count(share, len(slugs)), slugs)))
 }
 
 // TestResumeChecksTheSameAndNothingTwice: the wave stops after the first of its spot checks.

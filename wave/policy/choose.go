@@ -27,9 +27,9 @@ func Count(share float64, n int) int {
 	return max(1, min(n, int(math.Ceil(share*float64(n)-tolerance))))
 }
 
-// Choose picks that share of the slugs of a wave's items. Who does not have the key cannot tell which it will be; who has it picks
-// the same ones every time, whatever their order.
-func Choose(key []byte, wave string, purpose Purpose, share float64, slugs []string) []string {
+// Choose picks n of the slugs of a wave's items, or all of fewer. Who does not have the key cannot tell which it will be; who has it
+// picks the same ones every time, whatever their order, and of those that are left without some picks the next.
+func Choose(key []byte, wave string, purpose Purpose, n int, slugs []string) []string {
 	type candidate struct {
 		slug string
 		draw []byte
@@ -43,7 +43,7 @@ func Choose(key []byte, wave string, purpose Purpose, share float64, slugs []str
 		candidates[i] = candidate{slug, mac.Sum(nil)}
 	}
 	slices.SortFunc(candidates, func(a, b candidate) int { return bytes.Compare(a.draw, b.draw) })
-	chosen := make([]string, Count(share, len(slugs)))
+	chosen := make([]string, max(0, min(n, len(slugs))))
 	for i := range chosen {
 		chosen[i] = candidates[i].slug
 	}

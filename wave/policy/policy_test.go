@@ -62,7 +62,7 @@ func TestCount(t *testing.T) {
 	}
 }
 
-// TestChoiceIsTheSameWhateverTheOrder, is a share, and a larger share has all of a smaller one.
+// TestChoiceIsTheSameWhateverTheOrder, and who picks more, at once or later, picks the same ones first.
 func TestChoiceIsTheSameWhateverTheOrder(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
@@ -70,17 +70,21 @@ func TestChoiceIsTheSameWhateverTheOrder(t *testing.T) {
 		for i := range slugs {
 			slugs[i] = fmt.Sprintf("item-%d-%d", i, random.IntN(1000))
 		}
-		share, key, wave := random.Float64(), []byte{byte(random.IntN(256))}, fmt.Sprint(random.IntN(1000))
-		chosen := policy.Choose(key, wave, policy.Review, share, slugs)
-		if len(chosen) != policy.Count(share, len(slugs)) {
-			t.Fatalf("%d of %d chosen for %v", len(chosen), len(slugs), share)
+		n, key, wave := random.IntN(22), []byte{byte(random.IntN(256))}, fmt.Sprint(random.IntN(1000))
+		chosen := policy.Choose(key, wave, policy.Review, n, slugs)
+		if len(chosen) != min(n, len(slugs)) {
+			t.Fatalf("%d of %d chosen for %d", len(chosen), len(slugs), n)
 		}
 		shuffled := slices.Clone(slugs)
 		random.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
-		if diff := cmp.Diff(chosen, policy.Choose(key, wave, policy.Review, share, shuffled)); diff != "" {
+		if diff := cmp.Diff(chosen, policy.Choose(key, wave, policy.Review, n, shuffled)); diff != "" {
 			t.Fatalf("in another order: %s", diff)
 		}
-		more := policy.Choose(key, wave, policy.Review, min(1, share+random.Float64()), slugs)
+		more := policy.Choose(key, wave, policy.Review, n+random.IntN(5), slugs)
+		left := slices.DeleteFunc(slices.Clone(slugs), func(s string) bool { return slices.Contains(chosen, s) })
+		if later := policy.Choose(key, wave, policy.Review, len(more)-len(chosen), left); !slices.Equal(slices.Concat(chosen, later), more) {
+			t.Fatalf("%v, then %v; at once %v", chosen, later, more)
+		}
 		for i, slug := range chosen {
 			if !slices.Contains(slugs, slug) || slices.Contains(chosen[:i], slug) || more[i] != slug {
 				t.Fatalf("%v chosen of %v; with more %v", chosen, slugs, more)
@@ -96,13 +100,13 @@ func TestChoiceCannotBeForeseen(t *testing.T) {
 	differ := map[string]bool{}
 	for n := range 400 {
 		wave := fmt.Sprint(n)
-		chosen := policy.Choose([]byte("k"), wave, policy.SpotCheck, 0.25, slugs)
+		chosen := policy.Choose([]byte("k"), wave, policy.SpotCheck, 2, slugs)
 		for _, slug := range chosen {
 			turns[slug]++
 		}
-		differ["key"] = differ["key"] || !slices.Equal(chosen, policy.Choose([]byte("l"), wave, policy.SpotCheck, 0.25, slugs))
-		differ["purpose"] = differ["purpose"] || !slices.Equal(chosen, policy.Choose([]byte("k"), wave, policy.Review, 0.25, slugs))
-		differ["wave"] = differ["wave"] || !slices.Equal(chosen, policy.Choose([]byte("k"), wave+"x", policy.SpotCheck, 0.25, slugs))
+		differ["key"] = differ["key"] || !slices.Equal(chosen, policy.Choose([]byte("l"), wave, policy.SpotCheck, 2, slugs))
+		differ["purpose"] = differ["purpose"] || !slices.Equal(chosen, policy.Choose([]byte("k"), wave, policy.Review, 2, slugs))
+		differ["wave"] = differ["wave"] || !slices.Equal(chosen, policy.Choose([]byte("k"), wave+"x", policy.SpotCheck, 2, slugs))
 	}
 	if len(differ) != 3 || !differ["key"] || !differ["purpose"] || !differ["wave"] {
 		t.Errorf("what changes the choice: %v", differ)
