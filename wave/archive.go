@@ -35,16 +35,20 @@ type ItemDiff struct {
 // maxWholeDiff bounds a diff that somebody asked for, in bytes.
 const maxWholeDiff = 64 << 20
 
-// Diff shows the item's newest commit, or the tree that is parked where there is none, against the base. *RefusedError where neither
-// is kept.
+// Diff shows what the wave made of the item against the base: its newest commit, or the tree that is parked where there is none; else what
+// somebody else shipped of it. *RefusedError where nothing is kept.
 func (a Archive) Diff(ctx context.Context, wave, item string) (ItemDiff, error) {
 	fold, i, err := a.find(ctx, wave, item)
 	if err != nil {
 		return ItemDiff{}, err
 	}
-	d := ItemDiff{Wave: fold.ID, Item: i.ID, Base: fold.Of(i).Base, Commit: newestCommit(i)}
+	d := ItemDiff{Wave: fold.ID, Item: i.ID, Base: fold.Of(i).Base, Commit: ownCommit(i)}
 	if d.Commit == "" {
-		if d.Parked = newestParked(i); d.Parked == "" {
+		d.Parked = newestParked(i)
+		if d.Parked == "" || i.Commit != "" && !exists(filepath.Join(a.State, filepath.FromSlash(d.Parked))) {
+			d.Commit, d.Parked = i.Commit, ""
+		}
+		if d.Commit == "" && d.Parked == "" {
 			return d, &RefusedError{Code: "nothing_kept", Message: fmt.Sprintf("%s has neither a commit nor a parked tree in wave %s", i.ID, fold.ID)}
 		}
 	}
@@ -66,11 +70,8 @@ func (a Archive) Diff(ctx context.Context, wave, item string) (ItemDiff, error) 
 	return d, err
 }
 
-// newestCommit is the commit that an item's work came to: what shipped or passed, else the newest that was built.
-func newestCommit(i *journal.ItemState) string {
-	if i.Commit != "" {
-		return i.Commit
-	}
+// ownCommit is what the wave made of an item: what passed, else the newest that was built, whatever became of it.
+func ownCommit(i *journal.ItemState) string {
 	commit := i.Verified
 	for _, a := range i.Attempts {
 		if i.Verified == "" && a.Ended != nil && a.Ended.Commit != "" {

@@ -39,8 +39,9 @@ type Piece struct {
 const (
 	KeptRunning    = "running"         // a process runs the wave
 	KeptUnfinished = "unfinished"      // the wave can be resumed, or abandoned
-	KeptTree       = "parked_tree"     // what an agent left, of an item that did not ship
+	KeptTree       = "parked_tree"     // what an agent left, of work that did not ship
 	KeptCommit     = "verified_commit" // that did not ship
+	KeptBuilt      = "built_commit"    // that did not ship, and did not pass its test, or not twice
 	KeptUnknown    = "unknown"         // a folder of a wave that this store does not know
 )
 
@@ -204,17 +205,22 @@ func (a Archive) lock(id string) string {
 	return filepath.Join(a.State, "locks", "wave-"+id+".lock")
 }
 
-// unpushed are the pieces of a finished wave's work that exist nowhere else. What agents left on the way to what shipped is none.
+// unpushed are the pieces of a finished wave's work that exist nowhere else. What agents left on the way to what shipped is none, unless
+// what shipped is somebody else's.
 func (p *pruning) unpushed(fold *journal.Wave) []Kept {
 	var kept []Kept
-	for _, i := range fold.Select(func(i *journal.ItemState) bool { return i.Commit == "" }) {
+	for _, i := range fold.Select(func(i *journal.ItemState) bool { return i.Commit == "" || i.Commit != ownCommit(i) }) {
 		for _, attempt := range i.Attempts {
 			if attempt.Ended != nil && attempt.Ended.Parked != "" && exists(filepath.Join(p.State, filepath.FromSlash(attempt.Ended.Parked))) {
 				kept = append(kept, Kept{Wave: fold.ID, Item: i.ID, Why: KeptTree, Place: attempt.Ended.Parked})
 			}
 		}
-		if i.Verified != "" && len(p.itemRefs(fold.ID, i.ID, attemptRefs)) > 0 {
-			kept = append(kept, Kept{Wave: fold.ID, Item: i.ID, Why: KeptCommit, Place: i.Verified})
+		if commit := ownCommit(i); commit != "" && len(p.itemRefs(fold.ID, i.ID, attemptRefs)) > 0 {
+			why := KeptBuilt
+			if i.Built() && !i.Refuted() {
+				why = KeptCommit
+			}
+			kept = append(kept, Kept{Wave: fold.ID, Item: i.ID, Why: why, Place: commit})
 		}
 	}
 	return kept

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -149,9 +150,10 @@ func TestPruneKeepsWhatIsNotPushed(t *testing.T) {
 	r := w.runOn(store, func(c *wave.Config) { c.Approver = judge })
 	tree := *reported(t, r, "stray").Attempts[0].Parked
 	done := w.prune(store, everything)
-	want := []wave.Kept{{Wave: r.Wave, Item: "stray", Why: wave.KeptTree, Place: tree}, {Wave: r.Wave, Item: "no", Why: wave.KeptCommit}}
-	if len(done.Kept) == 2 {
-		want[1].Place = done.Kept[1].Place
+	want := []wave.Kept{{Wave: r.Wave, Item: "stray", Why: wave.KeptTree, Place: tree}, {Wave: r.Wave, Item: "no", Why: wave.KeptCommit},
+		{Wave: r.Wave, Item: "fails", Why: wave.KeptBuilt}}
+	if len(done.Kept) == 3 {
+		want[1].Place, want[2].Place = done.Kept[1].Place, done.Kept[2].Place
 	}
 	if diff := cmp.Diff(want, done.Kept); diff != "" || len(done.Waves) != 0 {
 		t.Fatalf("kept: %s\n%+v", diff, done)
@@ -164,7 +166,10 @@ func TestPruneKeepsWhatIsNotPushed(t *testing.T) {
 	if diff, err := w.archive(store).Diff(t.Context(), "", "no"); err != nil || diff.Commit != done.Kept[1].Place || !strings.Contains(diff.Text, "+good") {
 		t.Errorf("diff of the commit: %+v, %v", diff, err)
 	}
-	for _, piece := range []wave.Piece{{Wave: r.Wave, Item: "good"}, {Wave: r.Wave, Item: "fails"}, {Wave: "20200101-000000-0000", Item: "stray"}} {
+	if diff, err := w.archive(store).Diff(t.Context(), "", "fails"); err != nil || diff.Commit != done.Kept[2].Place || !strings.Contains(diff.Text, "+poor") {
+		t.Errorf("diff of what failed: %+v, %v", diff, err)
+	}
+	for _, piece := range []wave.Piece{{Wave: r.Wave, Item: "good"}, {Wave: "20200101-000000-0000", Item: "stray"}} {
 		o := wave.PruneOptions{OlderThan: -1, Discard: []wave.Piece{{Wave: r.Wave, Item: "stray"}, piece}}
 		if _, err := w.archive(store).Prune(t.Context(), o); refusal(t, err) != "nothing_kept" {
 			t.Errorf("%+v: %v", piece, err)
@@ -176,17 +181,74 @@ func TestPruneKeepsWhatIsNotPushed(t *testing.T) {
 	}
 	// Discarding does not wait for an age, and takes nothing else along.
 	done = w.prune(store, wave.PruneOptions{Discard: stray})
-	if len(done.Discarded) != 1 || done.Discarded[0].Place != tree || len(done.Kept) != 1 || len(done.Waves) != 0 || slices.Contains(w.files(), tree) {
+	if len(done.Discarded) != 1 || done.Discarded[0].Place != tree || len(done.Kept) != 2 || len(done.Waves) != 0 || slices.Contains(w.files(), tree) {
 		t.Errorf("discarded: %+v", done)
 	}
-	done = w.prune(store, wave.PruneOptions{OlderThan: -1, Discard: []wave.Piece{{Wave: r.Wave, Item: "no"}}})
-	if len(done.Discarded) != 1 || len(done.Kept) != 0 || len(done.Waves) != 1 || !done.Collected {
+	done = w.prune(store, wave.PruneOptions{OlderThan: -1, Discard: []wave.Piece{{Wave: r.Wave, Item: "no"}, {Wave: r.Wave, Item: "fails"}}})
+	if len(done.Discarded) != 2 || len(done.Kept) != 0 || len(done.Waves) != 1 || !done.Collected {
 		t.Errorf("discarded: %+v", done)
 	}
 	for _, name := range w.files() {
 		if strings.Contains(name, r.Wave) {
 			t.Errorf("%s is left", name)
 		}
+	}
+}
+
+// TestPruneKeepsWhatSomebodyElseShippedOtherwise: our commit, and what our agent left, are nowhere else.
+func TestPruneKeepsWhatSomebodyElseShippedOtherwise(t *testing.T) {
+	for name, tt := range map[string]struct{ event, why string }{"verified": {"verified", wave.KeptCommit}, "parked": {"attempt_started", wave.KeptTree}} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.items(item{"id": "first"}) // makes the key that the two states share
+			w.script(map[string][]attempt{"first": good("first"), "a": {writes("a.txt", "good, ours\n")}})
+			store := w.store()
+			first := w.runOn(store)
+			w.items(item{"id": "a"})
+			other := *w
+			other.state, other.backlog, other.scriptFile = w.state+"-2", filepath.Join(w.dir, "other.json"), filepath.Join(w.dir, "other-script.json")
+			others := sync.OnceFunc(func() {
+				theirs := other.store()
+				copyKey(t, store, theirs)
+				other.items(item{"id": "a"})
+				other.script(map[string][]attempt{"a": {writes("a.txt", "good, theirs\n")}})
+				wantOutcome(t, other.runOn(theirs), journal.Good)
+			})
+			var s *wave.Scheduler
+			act := others
+			options := []option{func(c *wave.Config) { c.Observers = []wave.Observer{&onEvent{event: tt.event, act: func() { act() }}} }}
+			if tt.why == wave.KeptTree { // the agent is stopped in the middle, and the resume finds the item shipped
+				act = func() {}
+				options = append(options, with(&agent{work: func(ctx context.Context, task driver.Task) (driver.Result, error) {
+					must(t, put(task, "a.txt", "half\n"))
+					s.Stop()
+					<-ctx.Done()
+					others()
+					return driver.Result{}, &driver.Error{Class: driver.Cancelled, Message: "stopped"}
+				}}))
+			}
+			s = w.schedulerOn(store, options...)
+			report := w.runOn2(s)
+			if tt.why == wave.KeptTree {
+				reports, err := w.schedulerOn(store).Resume(t.Context(), report.Wave)
+				must(t, err)
+				report = reports[0]
+			}
+			if i := wantState(t, report, "a", journal.StateShipped); !strings.HasPrefix(i.Reason, "adopted") {
+				t.Fatalf("%s", asJSON(i))
+			}
+			done := w.prune(store, everything)
+			if len(done.Kept) != 1 || done.Kept[0].Why != tt.why || len(done.Waves) != 1 || done.Waves[0].Wave != first.Wave {
+				t.Fatalf("pruned: %+v", done)
+			}
+			if diff, err := w.archive(store).Diff(t.Context(), report.Wave, "a"); err != nil || strings.Contains(diff.Text, "theirs") || diff.Text == "" {
+				t.Errorf("diff: %+v, %v", diff, err)
+			}
+			done = w.prune(store, wave.PruneOptions{OlderThan: -1, Discard: []wave.Piece{{Wave: report.Wave, Item: "a"}}})
+			if len(done.Discarded) != 1 || len(done.Waves) != 1 {
+				t.Errorf("discarded: %+v", done)
+			}
+		})
 	}
 }
 
@@ -206,7 +268,12 @@ func TestPruneLeavesALiveWaveAlone(t *testing.T) {
 	}}
 	report := w.began(w.schedulerOn(store, with(slow)))
 	<-started
-	live := w.newest()
+	var live string
+	must(t, store.View(t.Context(), func(r statestore.Reader) error {
+		open, err := journal.Open(r, "")
+		live = open[0]
+		return err
+	}))
 	done := w.prune(store, everything)
 	if len(done.Waves) != 1 || done.Collected || !slices.Equal(done.Kept, []wave.Kept{{Wave: live, Why: wave.KeptRunning}}) {
 		t.Errorf("beside a running wave: %+v", done)

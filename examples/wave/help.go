@@ -101,8 +101,8 @@ func (pruneCommand) Help() string {
 
 Trees, logs, reports and git objects of waves that ended go; what happened stays known to wave report and
 wave show. Running waves are left alone. What is not pushed is listed, with what to do about it: the
-folder that an agent left of an item that did not ship, a verified commit that did not ship, a wave that
-is not finished. Exit 4 where what is to be discarded is not there, or the wave is running.`
+folder that an agent left of work that did not ship, a commit that did not ship, a wave that is not
+finished. Exit 4 where what is to be discarded is not there, or the wave is running.`
 }
 
 func (haltSet) Help() string {

@@ -171,6 +171,8 @@ func whatKept(why string) string {
 		return "the parked folder"
 	case wave.KeptCommit:
 		return "the verified commit"
+	case wave.KeptBuilt:
+		return "the commit that did not pass"
 	}
 	return why
 }
