@@ -54,11 +54,5 @@ func (r *run) askApprover(ctx context.Context, seat Approver, id string) (Judgem
 		return Judgement{}, err
 	}
 	judgement, err := seat.Approve(ctx, change)
-	if ctx.Err() != nil {
-		return Judgement{}, context.Cause(ctx)
-	}
-	if err != nil {
-		return Judgement{}, r.noJudgement(journal.SeatApprove, err)
-	}
-	return judgement, nil
+	return r.answered(ctx, id, journal.SeatApprove, judgement, err)
 }

@@ -31,6 +31,32 @@ func (r *run) judged(j journal.Judged) error {
 	return r.end(j.Item, journal.StateReviewRejected, j.Reason, true, &journal.Failure{Step: j.Seat, Tail: j.Reason})
 }
 
+// answered is what asking a seat about an item came to: its judgement, or why there is none. What agents used for one that was not given
+// is written down all the same.
+func (r *run) answered(ctx context.Context, id, seat string, j Judgement, err error) (Judgement, error) {
+	stopped := ctx.Err() != nil
+	if err == nil && !stopped {
+		return j, nil
+	}
+	if stopped {
+		err = context.Cause(ctx)
+	}
+	r.mu.Lock()
+	was := r.seats[id]
+	delete(r.seats, id)
+	r.mu.Unlock()
+	if j.Usage != nil || was.confinement != "" || len(was.survivors) > 0 {
+		silent := journal.Unanswered{Item: id, Seat: seat, Reason: err.Error(), Usage: j.Usage, Confinement: was.confinement, Survivors: was.survivors}
+		if err := r.record(silent); err != nil {
+			return Judgement{}, err
+		}
+	}
+	if !stopped {
+		err = r.noJudgement(seat, err)
+	}
+	return Judgement{}, err
+}
+
 // noJudgement is what becomes of a judgement that cannot be had. It is neither yes nor no: it stops the wave like a gate that cannot
 // be evaluated.
 func (r *run) noJudgement(seat string, err error) error {

@@ -63,6 +63,7 @@ type ItemReport struct {
 	Failure     *journal.Failure   `json:"failure"`
 	Waiting     *WaitingReport     `json:"waiting"` // null where nobody is asked about it now
 	Judgements  []JudgementReport  `json:"judgements"`
+	Unanswered  []UnansweredReport `json:"unanswered"`  // times that a seat gave no judgement
 	Corrections []string           `json:"corrections"` // those that took a commit's place, in words
 	Corrected   []CorrectionReport `json:"corrected"`   // every one that was tried
 	Log         string             `json:"log"`         // below the state directory
@@ -82,6 +83,13 @@ type JudgementReport struct {
 	By     string      `json:"by"`
 	Reason string      `json:"reason"`
 	Usage  *cost.Usage `json:"usage"` // of the agents that were asked; null where none was
+}
+
+// UnansweredReport is a time that a seat gave no judgement, though agents were at work for it.
+type UnansweredReport struct {
+	Seat   string      `json:"seat"`
+	Reason string      `json:"reason"`
+	Usage  *cost.Usage `json:"usage"` // of those agents; null where the seat does not tell
 }
 
 // CorrectionReport is what a person changed by hand, and what came of it.

@@ -90,7 +90,7 @@ func lastLine(texts ...string) string {
 
 func itemReport(w *journal.Wave, i *journal.ItemState) ItemReport {
 	row := ItemReport{ID: i.ID, Slug: i.Slug, Repo: i.Repo, Backend: w.Driver, Model: orNull(i.Model), Tier: w.Tier, TestCmd: i.TestText,
-		Attempts: []AttemptReport{}, Usage: i.Usage(), Judgements: []JudgementReport{}, Corrections: []string{}, Corrected: []CorrectionReport{}, Log: filepath.ToSlash(logName(w.ID, i.ID)),
+		Attempts: []AttemptReport{}, Usage: i.Usage(), Judgements: []JudgementReport{}, Unanswered: []UnansweredReport{}, Corrections: []string{}, Corrected: []CorrectionReport{}, Log: filepath.ToSlash(logName(w.ID, i.ID)),
 		Durations: DurationsReport{BuildMs: i.BuildTime.Milliseconds(), VerifyMs: i.TestTime.Milliseconds(), ShipMs: i.ShipTime.Milliseconds()}}
 	row.State, row.Reason, row.Failure = itemEnd(w, i)
 	for _, a := range i.Attempts {
@@ -145,6 +145,9 @@ func (row *ItemReport) addPeople(i *journal.ItemState) {
 		if j := i.Judged[seat]; j.Seat != "" {
 			row.Judgements = append(row.Judgements, JudgementReport{Seat: j.Seat, OK: j.OK, By: j.By, Reason: j.Reason, Usage: j.Usage})
 		}
+	}
+	for _, u := range i.Unanswered {
+		row.Unanswered = append(row.Unanswered, UnansweredReport{Seat: u.Seat, Reason: u.Reason, Usage: u.Usage})
 	}
 	if i.Waits() {
 		row.Waiting = &WaitingReport{Commit: i.Verified, Since: i.AskedAt.UTC()}
@@ -306,6 +309,9 @@ func confinement(w *journal.Wave) string {
 		}
 		if i.Again != nil {
 			test(&i.Again.Test)
+		}
+		for _, u := range i.Unanswered {
+			weaken(u.Confinement)
 		}
 		weaken(i.Judged[journal.SeatReview].Confinement)
 		weaken(i.Judged[journal.SeatApprove].Confinement)

@@ -35,11 +35,8 @@ func (r *run) reviewItem(ctx context.Context, id string) error {
 		return err
 	}
 	judgement, err := seat.Review(ctx, change)
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	if err != nil {
-		return r.noJudgement(journal.SeatReview, err)
+	if judgement, err = r.answered(ctx, id, journal.SeatReview, judgement, err); err != nil {
+		return err
 	}
 	return r.judged(journal.Judged{Item: id, Seat: journal.SeatReview, OK: judgement.OK, Reason: judgement.Reason, By: judgement.By, Usage: judgement.Usage})
 }

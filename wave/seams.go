@@ -49,13 +49,13 @@ type Change struct {
 
 // Reviewer judges a verified change. It cannot change it.
 type Reviewer interface {
-	// Review returns the judgement; an error means that there is none, and the change does not ship.
+	// Review returns the judgement; an error means that there is none, and the change does not ship. Its Usage counts also then.
 	Review(ctx context.Context, c Change) (Judgement, error)
 }
 
 // Approver decides, for people, whether a verified change may ship. It may wait, for days: claims are renewed meanwhile. It is asked
 // about all items of a wave at once, and again about one that it corrected. Where a process dies before it could write the answer
-// down, the next one asks for the same commit once more.
+// down, the next one asks for the same commit once more. Errors are as of a Reviewer.
 type Approver interface {
 	Approve(ctx context.Context, c Change) (Judgement, error)
 }

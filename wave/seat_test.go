@@ -166,6 +166,59 @@ func TestGatesAreAskedBeforeAReviewer(t *testing.T) {
 	}
 }
 
+// TestSilentReviewersAreAccountedFor: what was used for a judgement that did not come is told, and what held those agents.
+func TestSilentReviewersAreAccountedFor(t *testing.T) {
+	for name, tt := range map[string]struct {
+		end     func(ctx context.Context, s *wave.Scheduler) error
+		outcome journal.Outcome
+		reason  string
+	}{
+		"no answer": {func(context.Context, *wave.Scheduler) error { return errors.New("it said nothing") }, journal.GateUnavailable, "it said nothing"},
+		"stopped": {func(ctx context.Context, s *wave.Scheduler) error {
+			s.Stop()
+			<-ctx.Done()
+			return ctx.Err()
+		}, journal.Interrupted, "interrupted"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.items(item{"id": "a"})
+			w.script(map[string][]attempt{"a": good("a")})
+			looks := &agent{work: func(context.Context, driver.Task) (driver.Result, error) {
+				return driver.Result{Survivors: []string{"sh (process 1)"}, Confinement: "none", Calls: []cost.Usage{{Input: 4242, Metered: true}}, Metered: true}, nil
+			}}
+			var s *wave.Scheduler
+			silent := &panel{answer: func(ctx context.Context, c wave.Change) (wave.Judgement, error) {
+				result, err := c.Dispatch(ctx, looks, driver.Task{Role: driver.Reviewer, Prompt: "Look."})
+				must(t, err)
+				usage := result.Usage()
+				return wave.Judgement{Usage: &usage}, tt.end(ctx, s)
+			}}
+			store := w.store()
+			s = w.schedulerOn(store, func(c *wave.Config) { c.Reviewer = silent })
+			report := w.runOn2(s)
+			checkContract(t, report)
+			wantOutcome(t, report, tt.outcome)
+			i := reported(t, report, "a")
+			if len(i.Unanswered) != 1 || i.Unanswered[0].Seat != "review" || i.Unanswered[0].Usage.Input != 4242 || !strings.Contains(i.Unanswered[0].Reason, tt.reason) || len(i.Judgements) != 0 {
+				t.Errorf("unanswered %s, judgements %s", asJSON(i.Unanswered), asJSON(i.Judgements))
+			}
+			if !slices.Equal(report.Survivors, []string{"sh (process 1)"}) {
+				t.Errorf("survivors %v", report.Survivors)
+			}
+			// It stays told when there is a judgement in the end, which has its own usage and nobody else's survivors.
+			reports, err := w.schedulerOn(store, func(c *wave.Config) {
+				c.Reviewer = &panel{answer: func(context.Context, wave.Change) (wave.Judgement, error) { return wave.Judgement{OK: true}, nil }}
+			}).Resume(t.Context(), "")
+			must(t, err)
+			i = wantState(t, reports[0], "a", journal.StateShipped)
+			if len(i.Unanswered) != 1 || len(i.Judgements) != 1 || i.Judgements[0].Usage != nil || len(reports[0].Survivors) != 1 {
+				t.Errorf("%s, survivors %v", asJSON(i), reports[0].Survivors)
+			}
+		})
+	}
+}
+
 type gateFunc func(at wave.Point) error
 
 func (gateFunc) Name() string                                   { return "test" }

@@ -259,6 +259,16 @@ type Judged struct {
 	Survivors   []string    `json:"survivors,omitempty"`   // processes that a kill did not end
 }
 
+// Unanswered says that a seat was asked about a verified commit and gave no judgement, though agents were at work for it.
+type Unanswered struct {
+	Item        string      `json:"item"`
+	Seat        string      `json:"seat"`
+	Reason      string      `json:"reason"`
+	Usage       *cost.Usage `json:"usage,omitempty"` // of those agents; nil: not told
+	Confinement string      `json:"confinement,omitempty"`
+	Survivors   []string    `json:"survivors,omitempty"` // processes that a kill did not end
+}
+
 // BaseMoved says that the base branch of a repository has gone on, and that its items follow.
 type BaseMoved struct {
 	Repo string `json:"repo"`
@@ -420,6 +430,7 @@ func (Asked) Type() string            { return "asked" }
 func (Corrected) Type() string        { return "corrected" }
 func (SpotChecked) Type() string      { return "spot_checked" }
 func (Judged) Type() string           { return "judged" }
+func (Unanswered) Type() string       { return "unanswered" }
 func (BaseMoved) Type() string        { return "base_moved" }
 func (Rebased) Type() string          { return "rebased" }
 func (Integrated) Type() string       { return "integrated" }
@@ -438,10 +449,10 @@ func (Ended) Type() string            { return "ended" }
 
 // Durable says whether an event must be on disk before the wave goes on; others are written together with the next that is.
 // An attempt's end is durable because what the agent was paid for would otherwise be done, and paid, again; a judgement because nobody
-// is asked twice.
+// is asked twice; that there was none because it was paid for.
 func Durable(e Event) bool {
 	switch e.(type) {
-	case Planned, AttemptStarted, AttemptEnded, Verified, SpotChecked, Asked, Corrected, Judged, BaseMoved, Rebased, PushIntent, Shipped, Adopted, PushFailed, RepositoryFailed, Stopped, Resumed, TakenOver, Ended:
+	case Planned, AttemptStarted, AttemptEnded, Verified, SpotChecked, Asked, Corrected, Judged, Unanswered, BaseMoved, Rebased, PushIntent, Shipped, Adopted, PushFailed, RepositoryFailed, Stopped, Resumed, TakenOver, Ended:
 		return true
 	}
 	return false
@@ -474,6 +485,7 @@ func readers() map[string]func([]byte) (Event, error) {
 		Corrected{}.Type():        read[Corrected],
 		SpotChecked{}.Type():      read[SpotChecked],
 		Judged{}.Type():           read[Judged],
+		Unanswered{}.Type():       read[Unanswered],
 		BaseMoved{}.Type():        read[BaseMoved],
 		Rebased{}.Type():          read[Rebased],
 		Integrated{}.Type():       read[Integrated],

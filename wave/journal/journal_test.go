@@ -53,6 +53,7 @@ func history() []journal.Event {
 		journal.Asked{Item: "a", Commit: "c", Corrections: 1},
 		journal.Corrected{Item: "a", Attempt: "t2", Of: "c", By: "ann", Reason: "typo", Files: []string{"a.txt"}, Commit: "c2", Tree: "t2", Refused: "no", Test: &test},
 		journal.Judged{Item: "a", Seat: journal.SeatReview, OK: true, Reason: "fine", By: "ann", Usage: &usage, Confinement: "none", Survivors: []string{"sh (process 4)"}},
+		journal.Unanswered{Item: "a", Seat: journal.SeatReview, Reason: "no answer", Usage: &usage, Confinement: "none", Survivors: []string{"sh (process 5)"}},
 		journal.BaseMoved{Repo: "../r", From: "b0", Base: "b1"},
 		journal.Rebased{Item: "a", Of: "c2", Commit: "c3", Tree: "t3", Test: test},
 		journal.Integrated{Repo: "../r", Tip: "c", Items: []string{"a"}, Verified: true},
@@ -212,13 +213,14 @@ func TestFoldOfTheHistory(t *testing.T) {
 		"moved":        r.Base == "b1" && r.Moves == 1 && w.Plan.Repositories[0].Base == "b0",
 		"rebased":      a.Verified == "c3" && a.Rebased.Of == "c2",
 		"judged":       a.Judged[journal.SeatReview].OK,
+		"unanswered":   len(a.Unanswered) == 1 && a.Unanswered[0].Reason == "no answer",
 		"integrated":   r.Tip == "c" && slices.Equal(r.TipItems, []string{"a"}) && r.Union,
 		"shipped":      r.Shipped != nil && r.Intent == nil && !w.Pushing("a"),
-		"taken over":   w.Stop == nil && r.Failed == nil && w.Driver == "command" && w.Tier == 4 && len(w.Survivors) == 9,
+		"taken over":   w.Stop == nil && r.Failed == nil && w.Driver == "command" && w.Tier == 4 && len(w.Survivors) == 10 && w.Review && w.Approve,
 		"item's end":   a.End != nil && a.End.State == journal.StateParked && !a.Open(),
 		"adopted":      a.Adopted != nil && a.Commit == "c9",
 		"settled":      a.Settled && a.Changed && a.Lost,
-		"end":          w.End != nil && w.EndedAt.Equal(start.Add(26*time.Second)),
+		"end":          w.End != nil && w.EndedAt.Equal(start.Add(27*time.Second)),
 	} {
 		if !ok {
 			t.Errorf("%s is not as its event says", what)
@@ -355,7 +357,7 @@ func TestEventsAboutUnknownItems(t *testing.T) {
 		}
 		refused++
 	}
-	if refused != 22 || len(w.Items) != 0 {
+	if refused != 23 || len(w.Items) != 0 {
 		t.Errorf("%d types are about items; the wave has %v", refused, w.Items)
 	}
 }

@@ -74,26 +74,28 @@ type Wave struct {
 // ItemState is one item in the fold.
 type ItemState struct {
 	Item
-	Claimed   bool
-	Recorded  string // shipment of the claimed row: what the item ref must be at; "" is absent
-	BaseTest  *Test
-	Attempts  []Attempt
-	Judged    map[string]Judged // by seat
-	Verified  string            // commit that passed; "" before
-	Asked     *Asked            // the newest question to an approver
-	AskedAt   time.Time
-	Rebased   *Rebased     // the newest that took the commit's place
-	Corrected []Corrected  // oldest first, also those that came to nothing
-	Again     *SpotChecked // its second test; nil: none
-	End       *ItemEnded
-	Commit    string // on the remote, "" before
-	Adopted   *Adopted
-	Settled   bool
-	Changed   bool // people changed the item's text while the wave ran
-	Lost      bool // the tracker could not be told
-	BuildTime time.Duration
-	TestTime  time.Duration
-	ShipTime  time.Duration
+	Claimed  bool
+	Recorded string // shipment of the claimed row: what the item ref must be at; "" is absent
+	BaseTest *Test
+	Attempts []Attempt
+	Judged   map[string]Judged // by seat
+	// Unanswered are the times that a seat gave no judgement, oldest first.
+	Unanswered []Unanswered
+	Verified   string // commit that passed; "" before
+	Asked      *Asked // the newest question to an approver
+	AskedAt    time.Time
+	Rebased    *Rebased     // the newest that took the commit's place
+	Corrected  []Corrected  // oldest first, also those that came to nothing
+	Again      *SpotChecked // its second test; nil: none
+	End        *ItemEnded
+	Commit     string // on the remote, "" before
+	Adopted    *Adopted
+	Settled    bool
+	Changed    bool // people changed the item's text while the wave ran
+	Lost       bool // the tracker could not be told
+	BuildTime  time.Duration
+	TestTime   time.Duration
+	ShipTime   time.Duration
 }
 
 // Waits says that the item waits for the approver's answer to Asked.
@@ -177,6 +179,7 @@ func (w *Wave) Clone() *Wave {
 	for id, item := range w.Items {
 		i := *item
 		i.Attempts, i.Judged, i.Corrected = slices.Clone(item.Attempts), maps.Clone(item.Judged), slices.Clone(item.Corrected)
+		i.Unanswered = slices.Clone(item.Unanswered)
 		c.Items[id] = &i
 	}
 	c.Repositories = make(map[string]*RepositoryState, len(w.Repositories))
@@ -294,6 +297,9 @@ func (w *Wave) applyItem(at time.Time, event Event) error {
 			}
 			i.Judged[e.Seat] = e
 		})
+	case Unanswered:
+		w.Survivors = append(w.Survivors, e.Survivors...)
+		return w.item(e.Item, func(i *ItemState) { i.Unanswered = append(i.Unanswered, e) })
 	case ItemEnded:
 		return w.item(e.Item, func(i *ItemState) { i.End = &e })
 	case Adopted:
