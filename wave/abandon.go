@@ -22,7 +22,7 @@ func (a Archive) Abandon(ctx context.Context, backlog tracker.Tracker, id, reaso
 		return Report{}, err
 	}
 	s := &Scheduler{place: place, halt: Halt{Dir: a.State}, alive: map[*stopper]bool{}, config: Config{State: a.State, Store: a.Store, Tracker: backlog,
-		Lease: DefaultLease, MaxAttempts: DefaultMaxAttempts, Owner: defaultOwner(os.LookupEnv), Clock: time.Now, Rand: rand.Reader, Logger: zap.NewNop()}}
+		Lease: DefaultLease, MaxAttempts: DefaultMaxAttempts, Owner: defaultOwner(os.LookupEnv), Clock: time.Now, Rand: rand.Reader, Redactor: a.Redactor, Logger: zap.NewNop()}}
 	j, err := s.load(ctx, id)
 	if err != nil {
 		return Report{}, err
@@ -70,7 +70,7 @@ func (r *run) abandon(wave *journal.Wave, reason string) error {
 		return err
 	}
 	for _, item := range r.journal.Wave().Select((*journal.ItemState).Open) {
-		if err := r.end(item.ID, journal.StateCancelled, "the wave was abandoned: "+reason, false, nil); err != nil {
+		if err := r.end(item.ID, journal.StateCancelled, "the wave was abandoned: "+r.s.redact(reason), false, nil); err != nil {
 			return err
 		}
 	}

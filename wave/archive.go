@@ -17,8 +17,9 @@ import (
 
 // Archive is what a state directory keeps of its waves: to look at it, and to tidy it up. It needs neither a driver nor a remote.
 type Archive struct {
-	State string
-	Store statestore.Store
+	State    string
+	Store    statestore.Store
+	Redactor Redactor // of what Abandon writes; nil: nothing is redacted
 }
 
 // ItemDiff is what an item's work changes.

@@ -154,10 +154,19 @@ func (s *Scheduler) probe() error {
 			continue
 		}
 		if err := prober.Probe(s.agentEnvironment(seat.info)); err != nil {
-			return &SetupError{Code: "agent_missing", Message: err.Error(), Hint: "nothing was claimed and nothing is lost", Err: err}
+			return &SetupError{Code: "agent_missing", Message: err.Error(), Hint: "then run the command again: nothing is lost", Err: err}
 		}
 	}
 	return nil
+}
+
+// canWork looks, before anything is claimed, whether the driver could work, and keeps what is to be carried into the trees of the needed
+// repositories.
+func (r *run) canWork(needed map[string]bool) error {
+	if err := r.s.probe(); err != nil {
+		return err
+	}
+	return r.carryAll(r.targets, needed)
 }
 
 // session is what a repair continues, where the driver can.

@@ -155,7 +155,7 @@ func (r *run) first(b begin) (Report, error) {
 		for _, item := range chosen.Items {
 			needed[item.Repository()] = true
 		}
-		if err := errors.Join(r.s.probe(), r.carryAll(r.targets, needed)); err != nil {
+		if err := r.canWork(needed); err != nil {
 			r.cleanBeside()
 			return r.refused(err, b)
 		}

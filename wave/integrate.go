@@ -44,7 +44,16 @@ func (r *run) retract(t *target) error {
 	if at == "" || r.journal.Wave().Repositories[t.Name].Shipped != nil {
 		return nil
 	}
-	return t.shipper.Ship(r.stop.ctx, t.engine.Dir, []journal.Update{{Ref: "refs/heads/" + Branch(r.id), Old: at}})
+	if err := r.pass("ship", ""); err != nil {
+		return err
+	}
+	if err := r.guard(t); err != nil {
+		return err
+	}
+	if err := t.shipper.Ship(r.stop.ctx, t.engine.Dir, []journal.Update{{Ref: "refs/heads/" + Branch(r.id), Old: at}}); err != nil {
+		return fmt.Errorf("remove branch %s, of which nothing ships, from %s: %w", Branch(r.id), t.Remote, err)
+	}
+	return nil
 }
 
 // union is a commit that joins the commits of some items.
@@ -200,7 +209,10 @@ func (r *run) runCheck(ctx context.Context, t *target, tip git.SHA, c check) (jo
 		seed, base = r.cacheOf(c.item), wave.Items[c.item].BaseTest
 	}
 	test, err := r.test(ctx, testRun{target: t, name: "union-" + itemName(t.Name), commit: tip, argv: c.argv, text: c.text, workDir: c.workDir, seed: seed})
-	needTestsOf(base, &test) // a repository without tests can be whole; one that loses tests is not
+	if c.item != "" { // a repository without tests can be whole; an item without one is not, and neither is what loses tests
+		needTests(&test)
+	}
+	needTestsOf(base, &test)
 	return test, err
 }
 

@@ -45,7 +45,7 @@ func (r *run) move(t *target) error {
 		return ctx.Err()
 	}
 	if err := t.engine.Fetch(ctx, t.remote, tip); err != nil {
-		return err
+		return ctx.Err()
 	}
 	if ahead, err := t.engine.IsAncestor(ctx, t.Base, tip); err != nil || !ahead {
 		return err

@@ -66,7 +66,9 @@ func (r *Report) addEnd(w *journal.Wave) {
 		}
 	}
 	if w.RedBase() {
-		r.Error = &ReportError{Code: "base_red", Message: redBase(w.In()[0]), Hint: "repair the base, or set allowRedBase"}
+		repositories := w.In()
+		red := repositories[slices.IndexFunc(repositories, (*journal.RepositoryState).Red)]
+		r.Error = &ReportError{Code: "base_red", Message: redBase(red), Hint: "repair the base, or set allowRedBase"}
 	}
 }
 

@@ -70,7 +70,6 @@ func neededRepositories(backlog tracker.Backlog) []string {
 type targets struct {
 	open   map[string]*target
 	failed map[string]error
-	order  []string
 }
 
 // openAll opens the repositories. It is an error only where none of them can be opened.
@@ -78,7 +77,6 @@ func (s *Scheduler) openAll(ctx context.Context, id string, places []place, from
 	all := &targets{open: map[string]*target{}, failed: map[string]error{}}
 	roots, shipsTo := map[string]string{}, map[string]string{}
 	for _, p := range places {
-		all.order = append(all.order, p.name)
 		t, err := s.open(ctx, id, p, from(p.name))
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)

@@ -371,8 +371,15 @@ func TestRepositoryOfAFailedItemOnly(t *testing.T) {
 
 // TestRedBaseBesideAnIdleRepository: the only repository with work is red.
 func TestRedBaseBesideAnIdleRepository(t *testing.T) {
+	rows := []item{{"id": "a", "repo": "api"}, {"id": "w", "repo": "web", "dependsOn": []string{"a"}}}
+	for _, order := range [][]item{{rows[0], rows[1]}, {rows[1], rows[0]}} {
+		t.Run(order[0]["id"].(string)+" first", func(t *testing.T) { redBesideIdle(t, order) })
+	}
+}
+
+func redBesideIdle(t *testing.T, rows []item) {
 	all := newTwo(t)
-	all.items(item{"id": "a", "repo": "api"}, item{"id": "w", "repo": "web", "dependsOn": []string{"a"}})
+	all.items(rows...)
 	all.script(map[string][]attempt{})
 	ran := filepath.Join(all.dir, "ran-web")
 	report := all.run(func(c *wave.Config) {

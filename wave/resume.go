@@ -208,7 +208,7 @@ func (r *run) readyAgain() error {
 	if len(needed) == 0 {
 		return nil
 	}
-	if err := errors.Join(r.s.probe(), r.carryAll(r.targets, needed)); err != nil {
+	if err := r.canWork(needed); err != nil {
 		return err
 	}
 	return r.noteFailed()

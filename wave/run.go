@@ -38,7 +38,7 @@ type run struct {
 }
 
 func (s *Scheduler) newRun(id string, j *journal.Journal, st *stopper) *run {
-	return &run{s: s, id: id, journal: j, stop: st, items: map[string]tracker.Item{},
+	return &run{s: s, id: id, journal: j, stop: st, targets: &targets{}, items: map[string]tracker.Item{},
 		claims: map[string]tracker.Claim{}, jobs: map[string]string{}, old: map[string]string{}, own: map[string]string{}, cancel: map[string]context.CancelCauseFunc{}, seats: map[string]held{}, nonce: s.nonce()}
 }
 

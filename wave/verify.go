@@ -109,10 +109,13 @@ func (r *run) test(ctx context.Context, t testRun) (journal.Test, error) {
 	dir, private := filepath.Join(place, "tree"), filepath.Join(place, "private")
 	r.discard(place)
 	defer r.discard(place)
-	if err := r.freshTree(ctx, t.target, t.commit, dir); err != nil {
+	if err := t.target.engine.Checkout(ctx, t.commit, dir); err != nil {
 		if t.commit != t.target.Base && ctx.Err() == nil { // of an agent's making, so its misfortune
 			return journal.Test{Reason: fmt.Sprintf("the commit cannot be checked out: %v", err)}, nil
 		}
+		return journal.Test{}, err
+	}
+	if err := testrun.CopyTree(dir, r.carried(t.target)); err != nil {
 		return journal.Test{}, err
 	}
 	env, err := r.testEnvironment(private, t.seed)

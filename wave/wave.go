@@ -53,7 +53,8 @@ func (s *Scheduler) Halt() Halt { return s.halt }
 
 // SetupError is something outside a backlog that keeps a wave from starting.
 type SetupError struct {
-	Code    string // not_a_repository, no_commits, no_remote, no_base, remote_unreachable, several_names, unknown_driver, agent_missing, carry, usage
+	Code string // not_a_repository, no_commits, no_remote, no_base, remote_unreachable, several_names, branch_in_the_way, protected_branch, state_damaged,
+	// unknown_item, unknown_driver, unknown_reviewer, unsupported_setting, agent_missing, carry, usage
 	Message string
 	Hint    string // what to do next
 	Err     error

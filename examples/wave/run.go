@@ -74,7 +74,7 @@ type runCommand struct {
 	cli.Common
 	driverFlags
 	selectFlags
-	DryRun   bool   `help:"Say what would be done; same as plan."`
+	DryRun   bool   `xor:"what" help:"Say what would be done; same as plan."`
 	Manifest string `help:"Do what a manifest of wave plan says: its items, in its order." placeholder:"FILE" xor:"what"`
 	Drain    bool   `xor:"what" help:"Run waves until the backlog is drained, each on top of what the one before shipped."`
 }
