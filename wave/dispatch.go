@@ -309,7 +309,7 @@ func (w *work) parkIgnored(found tree.Found) string {
 
 // ownedBelow stands for the files at or below ignored paths that are owned, as they are now; "" where there are none.
 func ownedBelow(dir string, ignored []string, owns tracker.Ownership) (string, error) {
-	h, any := sha256.New(), false
+	h, owned := sha256.New(), 0
 	for _, name := range ignored {
 		err := filepath.WalkDir(filepath.Join(dir, filepath.FromSlash(name)), func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
@@ -323,7 +323,7 @@ func ownedBelow(dir string, ignored []string, owns tracker.Ownership) (string, e
 			if err != nil {
 				return err
 			}
-			any = true
+			owned++
 			fmt.Fprintf(h, "%q %v %d %d\n", below, info.Mode(), info.Size(), info.ModTime().UnixNano())
 			return nil
 		})
@@ -331,7 +331,7 @@ func ownedBelow(dir string, ignored []string, owns tracker.Ownership) (string, e
 			return "", err
 		}
 	}
-	if !any {
+	if owned == 0 {
 		return "", nil
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil

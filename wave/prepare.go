@@ -180,18 +180,12 @@ func (w *work) readyTree(ctx context.Context, log *itemLog) (prompt string, fail
 	return prompt, failure, err
 }
 
-// makeReady runs what makes the agent's tree ready. It says what is wrong with the tree then, or "".
+// makeReady sees to what the agent's tree needs beside the commit. It says what is wrong with the tree then, or "".
 func (w *work) makeReady(ctx context.Context, log *itemLog) (string, error) {
 	if len(w.target.Prepare)+len(w.target.Carry) == 0 {
 		return "", nil
 	}
-	private := w.dir + ".private"
-	defer w.discard(private)
-	env, err := w.testEnvironment(private, w.cacheOf(w.item.ID))
-	if err != nil {
-		return "", err
-	}
-	failed, err := w.prepare(ctx, w.target, w.dir, env, w.s.mark(w.id, "ready-"+w.attempt), log)
+	failed, err := w.prepareTree(ctx, log)
 	if err != nil {
 		return "", err
 	}
@@ -199,6 +193,20 @@ func (w *work) makeReady(ctx context.Context, log *itemLog) (string, error) {
 		return joinLines(failed.Reason, joinLines(failed.Stdout, failed.Stderr)), nil
 	}
 	return w.foreign(ctx)
+}
+
+// prepareTree runs prepare as before a test.
+func (w *work) prepareTree(ctx context.Context, log *itemLog) (*journal.Test, error) {
+	if len(w.target.Prepare) == 0 {
+		return nil, nil
+	}
+	private := w.dir + ".private"
+	defer w.discard(private)
+	env, err := w.testEnvironment(private, w.cacheOf(w.item.ID))
+	if err != nil {
+		return nil, err
+	}
+	return w.prepare(ctx, w.target, w.dir, env, w.s.mark(w.id, "ready-"+w.attempt), log)
 }
 
 // foreign names what was put into the tree that would be taken for the agent's doing, for its work or against it.
@@ -218,15 +226,20 @@ func (w *work) foreign(ctx context.Context) (string, error) {
 	if w.before, err = ownedBelow(w.dir, found.Ignored, owns); err != nil {
 		return "", err
 	}
-	var blamed, taken string
+	blamed := "prepare leaves what the base does not ignore; add it to .gitignore and push that: "
+	taken := "prepare makes, or carry copies, what the item owns, so that it would pass for the agent's work; let the item own other files: "
+	if w.from != w.target.Base {
+		blamed = "with this change prepare leaves in the tree what does not belong to the item; remove it, and see that it does not come again: "
+		taken = "with this change prepare makes or changes files of the item, which are taken for part of the change: "
+	}
+	var wrong string
 	if len(found.Violations) > 0 {
-		blamed = "prepare leaves what the base does not ignore; add it to .gitignore and push that: " + fenceReason(found.Violations)
+		wrong = blamed + fenceReason(found.Violations)
 	}
 	if len(found.Changes) > 0 {
-		taken = "prepare makes, or carry copies, what the item owns, so that it would pass for the agent's work; let the item own other files: " +
-			strings.Join(changedPaths(found.Changes), ", ")
+		wrong = joinLines(wrong, taken+strings.Join(changedPaths(found.Changes), ", "))
 	}
-	return joinLines(blamed, taken), nil
+	return wrong, nil
 }
 
 // changedPaths names changes, but not more than a reason names.
