@@ -149,8 +149,6 @@ func TestPlantedHookStopsThePush(t *testing.T) {
 
 func TestResumeKeepsThePlannedVerifyAndRemote(t *testing.T) {
 	w := newWorld(t)
-	w.git("", "clone", "--quiet", "--bare", w.remote, filepath.Join(w.dir, "fork.git"))
-	w.git(w.repo, "remote", "add", "fork", filepath.Join(w.dir, "fork.git"))
 	w.items(item{"id": "a"})
 	w.script(map[string][]attempt{"a": good("a")})
 	store := w.store()
@@ -160,6 +158,8 @@ func TestResumeKeepsThePlannedVerifyAndRemote(t *testing.T) {
 	report, err := s.Run(t.Context())
 	must(t, err)
 	wantOutcome(t, report, journal.Interrupted)
+	w.git("", "clone", "--quiet", "--bare", w.remote, filepath.Join(w.dir, "fork.git"))
+	w.git(w.repo, "remote", "add", "fork", filepath.Join(w.dir, "fork.git"))
 	reports, err := w.schedulerOn(store, func(c *wave.Config) { c.Remote = "fork" }).Resume(t.Context(), "")
 	must(t, err)
 	i := wantState(t, reports[0], "a", journal.StateIntegrationFailed) // by the verify command that the wave began with

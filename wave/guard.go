@@ -1,17 +1,25 @@
 package wave
 
-import "context"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"aesop/wave/journal"
+)
 
 // changedError says that what git runs or obeys in the user's repository is not what it was before agents worked.
-type changedError struct{ repository string }
+type changedError struct{ repository, path string }
 
 func (e *changedError) Error() string {
-	return "the configuration or the hooks of the user's repository changed while agents worked; look at them, then resume"
+	return fmt.Sprintf("the configuration or the hooks of the user's repository %s changed while agents worked; look at them, then resume", e.path)
 }
 
 // unchanged compares the configuration and the hooks of the user's repository with what they were before any agent worked; where that is
 // not known, they are that now. The digest is the wave's, not the process's: it stands in the plan, and a resume compares with it. A
-// new one is taken only where people answer for it: after a stop that named the change, and after the end of a wave.
+// new one is taken only where people answer for it: after a process left the wave by itself, having looked and told of any change.
 func (t *target) unchanged(ctx context.Context) error {
 	now, err := t.user.Guarded(ctx)
 	if t.Guarded == "" {
@@ -19,7 +27,7 @@ func (t *target) unchanged(ctx context.Context) error {
 		return err
 	}
 	if err == nil && now != t.Guarded {
-		err = &changedError{t.Name}
+		err = &changedError{t.Name, t.Path}
 	}
 	if err != nil {
 		return &gateError{"repository", err}
@@ -46,11 +54,36 @@ func (r *run) guardAll() error {
 	return nil
 }
 
+// lookBeforeStop compares once more when a process leaves its wave unfinished, its agents having ended, and adds to the reason what
+// changed. What people change from then on is theirs.
+func (r *run) lookBeforeStop(stopped *journal.Stopped) {
+	if r.targets == nil {
+		return
+	}
+	ctx, cancel := r.bookkeeping()
+	defer cancel()
+	for _, name := range slices.Sorted(maps.Keys(r.targets.open)) {
+		if slices.Contains(stopped.Compared, name) {
+			continue
+		}
+		err := r.targets.open[name].unchanged(ctx)
+		changed, told := errors.AsType[*changedError](err)
+		if told {
+			stopped.Reason += "; " + changed.Error()
+		}
+		if told || err == nil {
+			stopped.Compared = append(stopped.Compared, name)
+		}
+	}
+}
+
 // guarded are the digests of the open repositories by name.
-func (all *targets) guarded() map[string]string {
+func (r *run) guarded() map[string]string {
 	digests := map[string]string{}
-	for name, t := range all.open {
-		digests[name] = t.Guarded
+	if r.targets != nil { // a wave that is abandoned opens none
+		for name, t := range r.targets.open {
+			digests[name] = t.Guarded
+		}
 	}
 	return digests
 }

@@ -375,5 +375,5 @@ func (r *run) reclaim(wants []tracker.Want) error {
 			recorded[want.ID] = got[0].Shipped.Commit
 		}
 	}
-	return r.record(journal.Resumed{Claims: claims, Recorded: recorded, Guarded: r.targets.guarded()})
+	return r.record(journal.Resumed{Claims: claims, Recorded: recorded, Guarded: r.guarded()})
 }

@@ -122,6 +122,7 @@ func (r *run) finish() error {
 // close writes down how the wave ended and its report. cause is what kept finish from its end, or nil.
 func (r *run) close(cause error) (Report, error) {
 	if stopped := r.stopCause(cause); stopped != nil {
+		r.lookBeforeStop(stopped)
 		if err := r.record(*stopped); err != nil {
 			return r.broken(err)
 		}
@@ -172,6 +173,7 @@ func (r *run) broken(err error) (Report, error) {
 	fault := Explain(err)
 	fault.Message = r.s.redact(fault.Message)
 	stopped := journal.Stopped{Outcome: journal.ErrorOutcome, Reason: fault.Message, Error: fault}
+	r.lookBeforeStop(&stopped)
 	wave := r.journal.Wave()
 	if noteErr := r.record(stopped); noteErr == nil {
 		wave = r.journal.Wave()

@@ -104,7 +104,7 @@ func stoppedBy(cause error) *journal.Stopped {
 	if gate, ok := errors.AsType[*gateError](cause); ok {
 		stopped := &journal.Stopped{Outcome: journal.GateUnavailable, Reason: gate.Error()}
 		if changed, ok := errors.AsType[*changedError](gate); ok {
-			stopped.Changed = changed.repository
+			stopped.Compared = []string{changed.repository}
 		}
 		return stopped
 	}

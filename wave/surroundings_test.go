@@ -108,8 +108,8 @@ func TestPlantedInTheRepository(t *testing.T) {
 	}
 }
 
-// TestStopNamesOneChange: after it, only what was there when people resumed is taken for theirs.
-func TestStopNamesOneChange(t *testing.T) {
+// TestStopTellsOfEachChange, whatever it stops for; what was there when people resumed is taken for theirs, and nothing that comes later.
+func TestStopTellsOfEachChange(t *testing.T) {
 	w := newWorld(t)
 	w.items(item{"id": "a"}, item{"id": "b"})
 	store, ran := w.store(), filepath.Join(w.dir, "ran")
@@ -139,7 +139,10 @@ func TestStopNamesOneChange(t *testing.T) {
 	report, err := s.Run(t.Context())
 	must(t, err)
 	wantOutcome(t, report, journal.Interrupted)
-	for _, want := range []journal.Outcome{journal.GateUnavailable, journal.GateUnavailable, journal.Good} {
+	if i := wantState(t, report, "b", journal.StateParked); !strings.Contains(i.Reason, "look at them, then resume") {
+		t.Errorf("nobody is told: %s", i.Reason)
+	}
+	for _, want := range []journal.Outcome{journal.GateUnavailable, journal.Good} {
 		reports, err := w.schedulerOn(store, worked, first).Resume(t.Context(), report.Wave)
 		must(t, err)
 		wantOutcome(t, reports[0], want)

@@ -381,8 +381,10 @@ type GateChecked struct {
 type Stopped struct {
 	Outcome Outcome `json:"outcome"`
 	Reason  string  `json:"reason"`
-	Error   *Fault  `json:"error,omitempty"`   // of the engine, or of what it stands on
-	Changed string  `json:"changed,omitempty"` // repository whose configuration or hooks changed while agents worked
+	Error   *Fault  `json:"error,omitempty"` // of the engine, or of what it stands on
+	// Compared are the repositories whose configuration and hooks were looked at when no agent worked any more. Where they were not as
+	// before agents worked, the reason says so.
+	Compared []string `json:"compared,omitempty"`
 }
 
 // Fault is an error as reports show it.

@@ -60,7 +60,7 @@ func history() []journal.Event {
 		journal.PushIntent{Repo: "../r", Branch: "aesop/w", Tip: "c", Items: []string{"a"}, Updates: []journal.Update{{Ref: "refs/heads/aesop/w", Old: "o", New: "c"}}, Weak: true},
 		journal.PushFailed{Repo: "../r", Error: "push_refused", Detail: "no"},
 		journal.RepositoryFailed{Repo: "../r", Error: "remote_unreachable", Detail: "no route"},
-		journal.Stopped{Outcome: journal.Halted, Reason: "lunch", Error: &journal.Fault{Code: "c", Message: "m", File: "f", Line: 1, Field: "x", Hint: "h"}, Changed: "../r"},
+		journal.Stopped{Outcome: journal.Halted, Reason: "lunch", Error: &journal.Fault{Code: "c", Message: "m", File: "f", Line: 1, Field: "x", Hint: "h"}, Compared: []string{"../r"}},
 		journal.TakenOver{Driver: "command", Tier: 4, Review: true, Approve: true, Survivors: []string{"sh (process 1)"}},
 		journal.Resumed{Claims: map[string]string{"a": "c3"}, Recorded: map[string]string{"a": "s1"}, Guarded: map[string]string{"../r": "d3"}},
 		journal.ItemEnded{Item: "a", State: journal.StateParked, Reason: "r", Counted: true,

@@ -219,8 +219,10 @@ func (w *Wave) Apply(at time.Time, event Event) error {
 		w.gate(e)
 	case Stopped:
 		w.Stop, w.EndedAt = &e, at
-		if r := w.Repositories[e.Changed]; r != nil { // people were told, and answer for it when they resume
-			r.Guarded = ""
+		for _, name := range e.Compared { // what changes from here on is people's, and so is what they were told of and resume with
+			if r := w.Repositories[name]; r != nil {
+				r.Guarded = ""
+			}
 		}
 	case TakenOver:
 		w.Stop, w.End, w.EndedAt = nil, nil, time.Time{}
