@@ -243,7 +243,11 @@ func decideOne(tx statestore.Tx, s Seen, want decision) (Decided, error) {
 	case given.Verdict == "":
 		return done, want.put(tx, fold.ID)
 	case given.Verdict != want.Verdict || given.id(fold.ID) != done.Correction:
-		return Decided{}, &RefusedError{Code: "decided", Message: fmt.Sprintf("%s is decided: %s, by %s", i.ID, given.Verdict, given.By), Hint: "the wave carries that out first"}
+		message := fmt.Sprintf("%s is decided: %s", i.ID, given.Verdict)
+		if given.By != "" {
+			message += ", by " + given.By
+		}
+		return Decided{}, &RefusedError{Code: "decided", Message: message, Hint: "the wave carries that out first; resume it if it does not run"}
 	}
 	return done, nil
 }

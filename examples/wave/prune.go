@@ -15,7 +15,7 @@ import (
 
 type pruneCommand struct {
 	cli.Common
-	OlderThan string   `default:"14d" help:"Only waves that ended longer ago than this, such as 14d or 12h; 0 for all that ended." placeholder:"D"`
+	OlderThan string   `default:"14d" help:"Only waves that ended longer ago than this, such as 12h (14d); 0 for all that ended." placeholder:"D"`
 	Keep      int      `help:"Keep the newest finished waves, however old." placeholder:"N"`
 	DryRun    bool     `help:"Only say what would be done."`
 	Discard   []string `help:"Throw away what is kept of an item that did not ship." placeholder:"WAVE/ITEM" sep:"none"`

@@ -16,7 +16,7 @@ import (
 type driverFlags struct {
 	Driver      *string `help:"The agent: ${drivers}." placeholder:"NAME"`
 	Script      string  `help:"What the script driver plays." placeholder:"FILE"`
-	AgentCmd    *string `help:"The command driver's command, for sh -c; the prompt is on its standard input." placeholder:"CMD"`
+	AgentCmd    *string `help:"The command driver's command, for sh -c at the root of a fresh checkout, so name it by PATH or from the root; the prompt is on its standard input." placeholder:"CMD"`
 	Model       *string `help:"The model, where the item names none." placeholder:"M"`
 	AgentTime   *string `name:"agent-timeout" help:"Limit of one dispatch (30m)." placeholder:"D"`
 	IdleTimeout *string `help:"Limit of an agent's silence (10m)." placeholder:"D"`
