@@ -183,6 +183,16 @@ func (a Archive) Compare(ctx context.Context, wave, item, dir string) (Correctio
 	return c, i.Verified, nil
 }
 
+// Item is an item's row of the report of a wave, and the wave: the named one, else the newest that has the item. The item is named by its
+// id, or by a slug that is one item's alone.
+func (a Archive) Item(ctx context.Context, wave, item string) (id string, row ItemReport, err error) {
+	fold, i, err := a.find(ctx, wave, item)
+	if err != nil {
+		return "", ItemReport{}, err
+	}
+	return fold.ID, itemReport(fold, i), nil
+}
+
 func (a Archive) find(ctx context.Context, wave, item string) (fold *journal.Wave, i *journal.ItemState, err error) {
 	err = a.Store.View(ctx, func(r statestore.Reader) error {
 		fold, i, err = findItem(r, wave, item, func(*journal.ItemState) bool { return true })

@@ -366,7 +366,7 @@ func findItem(r statestore.Reader, wave, name string, prefer func(*journal.ItemS
 // choose is the candidate that a name means: the newest that is preferred, else the newest.
 func choose(name string, all []found) (*journal.Wave, *journal.ItemState, error) {
 	if len(all) == 0 {
-		return nil, nil, &SetupError{Code: "unknown_item", Message: fmt.Sprintf("no wave has taken an item %q", name), Hint: "name an item by its id or slug"}
+		return nil, nil, &SetupError{Code: "unknown_item", Message: fmt.Sprintf("no wave has taken an item %q", name), Hint: "name an item by its id or slug; a plan says which items can be taken, and why others not"}
 	}
 	chosen := slices.DeleteFunc(slices.Clone(all), func(f found) bool { return !f.preferred })
 	if len(chosen) == 0 {

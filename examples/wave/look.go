@@ -241,29 +241,21 @@ type showCommand struct {
 	Wave string `help:"The wave (default: the newest that has the item)." placeholder:"WAVE"`
 }
 
+// showDocument is an item's row of the report of its wave.
+type showDocument struct {
+	SchemaVersion int    `json:"schemaVersion"`
+	Wave          string `json:"wave"`
+	wave.ItemReport
+}
+
 func (cmd showCommand) Run(c *cli.Context) error {
 	return withStore(c, cmd.Common, func(c *cli.Context, place aesop.Place, store statestore.Store) error {
-		ids, err := waves(c, store)
+		id, item, err := wave.Archive{State: place.State, Store: store}.Item(c, cmd.Wave, cmd.Item)
 		if err != nil {
 			return err
 		}
-		slices.Reverse(ids)
-		for _, id := range ids {
-			if cmd.Wave != "" && id != cmd.Wave {
-				continue
-			}
-			fold, err := foldOf(c, store, id)
-			if err != nil {
-				return err
-			}
-			for _, item := range wave.NewReport(fold).Items {
-				if item.ID == cmd.Item || item.Slug == cmd.Item {
-					c.Print(item, func(w io.Writer) { printItem(w, place.State, id, item) })
-					return nil
-				}
-			}
-		}
-		return &cli.Problem{Code: "unknown_item", Message: fmt.Sprintf("no wave has taken an item %q", cmd.Item), Hint: "wave plan says which items can be taken, and why others not"}
+		c.Print(showDocument{wave.SchemaVersion, id, item}, func(w io.Writer) { printItem(w, place.State, id, item) })
+		return nil
 	})
 }
 
