@@ -64,6 +64,29 @@ func TestConfigurationPageHasThePolicy(t *testing.T) {
 	}
 }
 
+// TestManifestPageIsComplete: the page has every key of a manifest and of what is in it, and no other.
+func TestManifestPageIsComplete(t *testing.T) {
+	page := readFile(t, "docs/MANIFEST.md")
+	known := map[string]bool{}
+	for _, part := range []reflect.Type{reflect.TypeFor[wave.Manifest](), reflect.TypeFor[wave.ManifestPolicy](), reflect.TypeFor[wave.PlannedRepository](),
+		reflect.TypeFor[wave.PlannedItem](), reflect.TypeFor[wave.SkippedItem]()} {
+		for i := range part.NumField() {
+			name, _, _ := strings.Cut(part.Field(i).Tag.Get("json"), ",")
+			known[name] = true
+			if !strings.Contains(page, "`"+name+"`") {
+				t.Errorf("the page does not name %s", name)
+			}
+		}
+	}
+	for _, row := range regexp.MustCompile(`(?m)^\| (`+"`[a-zA-Z`, ]+`"+`) \|`).FindAllStringSubmatch(page, -1) {
+		for _, key := range regexp.MustCompile("`([a-zA-Z]+)`").FindAllStringSubmatch(row[1], -1) {
+			if !known[key[1]] {
+				t.Errorf("the page names %s, which is no key", key[1])
+			}
+		}
+	}
+}
+
 // TestBacklogPageNamesTemplates and their placeholders.
 func TestBacklogPageNamesTemplates(t *testing.T) {
 	page := readFile(t, "docs/BACKLOG.md")
