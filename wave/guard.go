@@ -44,10 +44,14 @@ func (r *run) guard(t *target) error {
 	return err
 }
 
-// guardAll looks once more when everything is done, also where nothing was pushed: the next wave takes what it finds for the user's.
+// guardAll looks once more when everything is done, also where nothing was pushed: the next wave takes what it finds for the user's. It
+// has no effect that a stop would have to keep from happening.
 func (r *run) guardAll() error {
+	ctx, cancel := r.bookkeeping()
+	defer cancel()
 	for _, t := range r.targets.open {
-		if err := r.guard(t); err != nil {
+		if err := t.unchanged(ctx); err != nil {
+			r.stop.cancel(err)
 			return err
 		}
 	}
