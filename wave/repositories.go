@@ -100,9 +100,18 @@ func (s *Scheduler) openAll(ctx context.Context, id string, places []place, from
 		all.open[p.name] = t
 	}
 	if len(places) > 0 && len(all.open) == 0 {
-		return nil, errors.Join(slices.Collect(maps.Values(all.failed))...)
+		return nil, joined(all.failed)
 	}
 	return all, nil
+}
+
+// joined is what went wrong in several repositories, in the order of their names.
+func joined(faults map[string]error) error {
+	var all []error
+	for _, name := range slices.Sorted(maps.Keys(faults)) {
+		all = append(all, faults[name])
+	}
+	return errors.Join(all...)
 }
 
 // planned are the repositories as a wave's plan has them.
@@ -156,7 +165,7 @@ func (r *run) eachRepository(step func(*target) error) error {
 		}
 	}
 	if len(faults) == taken && taken == len(r.journal.Wave().Repositories) {
-		return errors.Join(slices.Collect(maps.Values(faults))...)
+		return joined(faults)
 	}
 	for _, name := range slices.Sorted(maps.Keys(faults)) {
 		if err := r.repositoryFailed(name, faults[name]); err != nil {

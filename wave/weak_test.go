@@ -6,9 +6,11 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 
 	"aesop/driver"
+	"aesop/statestore"
 	"aesop/tracker"
 	"aesop/wave"
 	"aesop/wave/journal"
@@ -255,20 +257,20 @@ func TestRemoteThatRefusedEverythingOnceIsNotWeak(t *testing.T) {
 	}
 }
 
-// TestBranchOfARefusedPushIsTakenBack: git 2.39 moves the branch although it refuses the items' refs; then the items leave the wave.
-func TestBranchOfARefusedPushIsTakenBack(t *testing.T) {
-	w := newWorld(t)
+// refusedByHalf runs a wave whose push the remote refuses but for the branch; then somebody changes the item's file on main.
+func (w *world) refusedByHalf(store statestore.Store) wave.Report {
+	w.t.Helper()
 	w.refuseItemRefs("hidden")
 	w.items(item{"id": "a"})
 	w.script(map[string][]attempt{"a": good("a")})
-	store := w.store()
-	once := false
-	report := w.runOn(store, atEvent("push_failed", func(journal.Event) {
-		if !once {
-			once = true
-			w.pushMain("a.txt", "theirs\n")
-		}
-	}))
+	meanwhile := sync.OnceFunc(func() { w.pushMain("a.txt", "theirs\n") })
+	return w.runOn(store, atEvent("push_failed", func(journal.Event) { meanwhile() }))
+}
+
+// TestBranchOfARefusedPushIsTakenBack: git 2.39 moves the branch although it refuses the items' refs; then the items leave the wave.
+func TestBranchOfARefusedPushIsTakenBack(t *testing.T) {
+	w := newWorld(t)
+	report := w.refusedByHalf(w.store())
 	i := wantState(t, report, "a", journal.StateIntegrationFailed)
 	if at := w.refs()["refs/heads/aesop/"+report.Wave]; at != "" {
 		t.Errorf("a is %s (%s), pushed %t, and the branch stays on the remote at %s", i.State, i.Reason, report.Repositories[0].Pushed, at)
@@ -296,24 +298,13 @@ func TestKilledAfterAHalfPush(t *testing.T) {
 // TestRetryAfterARefusedPush: what a remote took from a push that it refused is no shipment, and the item is done anew.
 func TestRetryAfterARefusedPush(t *testing.T) {
 	w := newWorld(t)
-	w.refuseItemRefs("hidden")
-	w.items(item{"id": "a"})
-	w.script(map[string][]attempt{"a": good("a")})
 	store := w.store()
-	once := false
-	report := w.runOn(store, atEvent("push_failed", func(journal.Event) {
-		if !once {
-			once = true
-			w.pushMain("a.txt", "theirs\n")
-		}
-	}))
-	i := wantState(t, report, "a", journal.StateIntegrationFailed)
+	wantState(t, w.refusedByHalf(store), "a", journal.StateIntegrationFailed)
 	w.edit(`"status": "failed"`, `"status": "todo"`)
 	w.script(map[string][]attempt{"a": {writes("a.txt", "theirs, and good\n")}})
-	again := w.runOn(store)
-	j := reported(t, again, "a")
-	if j.State == journal.StateShipped && j.Commit != nil && w.show(*j.Commit, "a.txt") != "theirs, and good" {
-		t.Errorf("first %s (%s); then %s (%s) with %q", i.State, i.Reason, j.State, j.Reason, w.show(*j.Commit, "a.txt"))
+	i := wantState(t, w.runOn(store), "a", journal.StateShipped)
+	if text := w.show(*i.Commit, "a.txt"); text != "theirs, and good" {
+		t.Errorf("shipped %q (%s)", text, i.Reason)
 	}
 }
 

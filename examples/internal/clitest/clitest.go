@@ -70,22 +70,26 @@ func repository(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// replacements are what differs between two runs of the same script.
-var replacements = []struct {
+// replacement takes out what differs between two runs of the same script.
+type replacement struct {
 	pattern *regexp.Regexp
 	with    string
-}{
-	{regexp.MustCompile(`\b\d{8}-\d{6}-[0-9a-f]{4}\b`), "WAVE"},
-	{regexp.MustCompile(`\b\d{4}-\d\d-\d\dT[0-9:.]+Z`), "TIME"},
-	{regexp.MustCompile(`aesop/[0-9a-f]{12}\b`), "aesop/REPOSITORY"},
-	{regexp.MustCompile(`sha256:[0-9a-f]{64}`), "sha256:HEX"},
-	{regexp.MustCompile(`\b[0-9a-f]{64}\b`), "HEX64"},
-	{regexp.MustCompile(`\b[0-9a-f]{40}\b`), "SHA"},
-	{regexp.MustCompile(`\b[0-9a-f]{16}\b`), "ATTEMPT"},
-	{regexp.MustCompile(`\b[0-9a-f]{10}\b`), "SHORT"},
-	{regexp.MustCompile(`("[a-zA-Z]+Ms": )\d+`), "${1}0"},
-	{regexp.MustCompile(`after [0-9.]+m?s`), "after DURATION"},
-	{regexp.MustCompile(`aesop-demo-\d+`), "aesop-demo-N"},
+}
+
+func replacements() []replacement {
+	return []replacement{
+		{regexp.MustCompile(`\b\d{8}-\d{6}-[0-9a-f]{4}\b`), "WAVE"},
+		{regexp.MustCompile(`\b\d{4}-\d\d-\d\dT[0-9:.]+Z`), "TIME"},
+		{regexp.MustCompile(`aesop/[0-9a-f]{12}\b`), "aesop/REPOSITORY"},
+		{regexp.MustCompile(`sha256:[0-9a-f]{64}`), "sha256:HEX"},
+		{regexp.MustCompile(`\b[0-9a-f]{64}\b`), "HEX64"},
+		{regexp.MustCompile(`\b[0-9a-f]{40}\b`), "SHA"},
+		{regexp.MustCompile(`\b[0-9a-f]{16}\b`), "ATTEMPT"},
+		{regexp.MustCompile(`\b[0-9a-f]{10}\b`), "SHORT"},
+		{regexp.MustCompile(`("[a-zA-Z]+Ms": )\d+`), "${1}0"},
+		{regexp.MustCompile(`after [0-9.]+m?s`), "after DURATION"},
+		{regexp.MustCompile(`aesop-demo-\d+`), "aesop-demo-N"},
+	}
 }
 
 func normal(ts *testscript.TestScript, neg bool, args []string) {
@@ -93,7 +97,7 @@ func normal(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: normal FILE OUT")
 	}
 	text := strings.ReplaceAll(ts.ReadFile(args[0]), ts.Getenv("WORK"), "$WORK")
-	for _, r := range replacements {
+	for _, r := range replacements() {
 		text = r.pattern.ReplaceAllString(text, r.with)
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text), 0o644))
