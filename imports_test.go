@@ -17,12 +17,13 @@ import (
 // layers are the packages from the lowest up; those of one row do not import each other. A package imports only what stands above
 // its row here.
 var layers = [][]string{
-	{"internal/document", "internal/filelock", "internal/model", "internal/testcount", "cost", "statestore/internal/backend"},
-	{"tracker", "driver/process", "wave/policy"},
-	{"tracker/trackertest", "tracker/template", "statestore"},
+	{"internal/document", "internal/filelock", "internal/model", "internal/testcount", "cost", "redact", "redact/redacttest", "statestore/internal/backend"},
+	{"redact/internal/field", "tracker", "driver/process", "wave/policy"},
+	{"redact/redacthttp", "redact/redactslog", "redact/redactzap", "tracker/trackertest", "tracker/template", "statestore"},
 	{"statestore/sqlite", "statestore/storetest", "statestore/job"},
 	{"driver", "internal/git"},
-	{"internal/agentproc", "internal/tree", "internal/testrun"},
+	{"internal/agentproc", "internal/tree", "internal/testrun", "redact/scan"},
+	{"redact/hook"},
 	{"internal/agentproc/agenttest", "driver/drivertest/modelserver"},
 	{"driver/program"},
 	{"driver/script", "driver/command", "driver/claude", "driver/codex", "driver/drivertest"},
@@ -31,7 +32,7 @@ var layers = [][]string{
 	{"wave/review"},
 	{""},
 	{"examples/internal/cli", "examples/internal/clitest"},
-	{"examples/wave", "examples/tracker", "examples/customdriver"},
+	{"examples/wave", "examples/tracker", "examples/redact", "examples/customdriver"},
 }
 
 // heavy are modules that importing aesop/wave must not link.
@@ -137,7 +138,7 @@ func TestLibraryNamesNoFlags(t *testing.T) {
 	}
 }
 
-// callers hand flags to other programs.
-var callers = []string{"aesop/internal/git", "aesop/driver/claude", "aesop/driver/codex"}
+// callers hand flags to other programs, or look for those of others in texts.
+var callers = []string{"aesop/internal/git", "aesop/redact/hook", "aesop/driver/claude", "aesop/driver/codex", "aesop/redact", "aesop/redact/redacttest"}
 
 var ownCommand = regexp.MustCompile(`(^|[ "'(])(--[a-z]|wave (init|plan|run|resume|halt|show|status|approve|reject|correct|diff|logs|prune)|tracker (list|claim|add|retry))`)
