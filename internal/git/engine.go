@@ -233,6 +233,11 @@ func (e *Engine) List(ctx context.Context, commit SHA) ([]Entry, error) {
 	if err != nil {
 		return nil, err
 	}
+	return readTree(out)
+}
+
+// readTree reads what git ls-tree -z prints.
+func readTree(out []byte) ([]Entry, error) {
 	rows := splitZ(out)
 	entries := make([]Entry, 0, len(rows))
 	for _, row := range rows {

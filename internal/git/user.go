@@ -59,6 +59,54 @@ func (p Program) OpenUser(ctx context.Context, dir string) (*User, error) {
 	return u, nil
 }
 
+// Holds says whether a path lies in the repository: in this work tree, in the main one, or in what git keeps itself. Links are followed
+// as far as there is something.
+func (u *User) Holds(path string) bool {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return true // nobody knows
+	}
+	folders := []string{u.Root, u.Common}
+	if filepath.Base(u.Common) == ".git" {
+		folders = append(folders, filepath.Dir(u.Common))
+	}
+	return slices.ContainsFunc(folders, func(folder string) bool {
+		rel, err := filepath.Rel(resolved(folder), resolved(path))
+		return err == nil && filepath.IsLocal(rel)
+	})
+}
+
+// resolved is an absolute path without symbolic links in the part of it that exists.
+func resolved(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	parent := filepath.Dir(path)
+	if parent == path {
+		return path
+	}
+	return filepath.Join(resolved(parent), filepath.Base(path))
+}
+
+// Told checks that this is the repository that git works on when it runs a hook, by the GIT_DIR that it sets then, which counts from
+// dir; "": it sets none.
+func (u *User) Told(gitDir, dir string) error {
+	if gitDir == "" {
+		return nil
+	}
+	if !filepath.IsAbs(gitDir) {
+		gitDir = filepath.Join(dir, gitDir)
+	}
+	abs, err := filepath.Abs(gitDir)
+	if err != nil {
+		return err
+	}
+	if real, err := filepath.EvalSymlinks(abs); err != nil || real != u.GitDir {
+		return fmt.Errorf("git works on %s, and the repository of this folder is %s", abs, u.GitDir)
+	}
+	return nil
+}
+
 func firstLine(err error) string {
 	var e *Error
 	if errors.As(err, &e) {
