@@ -17,6 +17,7 @@ import (
 
 	"aesop/driver"
 	"aesop/internal/git"
+	"aesop/redact"
 	"aesop/statestore"
 	"aesop/statestore/sqlite"
 	"aesop/tracker"
@@ -29,6 +30,7 @@ type (
 	Scheduler = wave.Scheduler
 	Tracker   = tracker.Tracker
 	Report    = wave.Report
+	Redactor  = redact.Redactor
 	FileError = tracker.FileError
 )
 
@@ -45,7 +47,7 @@ type Config struct {
 	Approver  wave.Approver // nil, and Settings.Supervise: people decide at the wave.Desk
 	Prompts   wave.PromptBuilder
 	Observers []wave.Observer
-	Redactor  wave.Redactor
+	Redactor  *redact.Redactor // nil: the default one, which knows the secrets in this process's environment too
 	Logger    *zap.Logger
 }
 
@@ -81,7 +83,7 @@ func Open(ctx context.Context, c Config) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	scheduler, err := wave.New(ctx, c.scheduler(place, backlog, store, agent))
+	scheduler, err := c.newScheduler(ctx, place, backlog, store, agent)
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
@@ -90,6 +92,17 @@ func Open(ctx context.Context, c Config) (*Engine, error) {
 
 // Close releases the store.
 func (e *Engine) Close() error { return e.Store.Close() }
+
+func (c Config) newScheduler(ctx context.Context, p Place, backlog Tracker, store statestore.Store, agent Driver) (*Scheduler, error) {
+	if c.Redactor == nil {
+		var err error
+		if c.Redactor, err = redact.New(redact.Config{}); err != nil {
+			return nil, err
+		}
+		c.Redactor.RegisterEnvironment(os.Environ())
+	}
+	return wave.New(ctx, c.scheduler(p, backlog, store, agent))
+}
 
 func (c Config) scheduler(p Place, backlog Tracker, store statestore.Store, agent Driver) wave.Config {
 	s := c.Settings

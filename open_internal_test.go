@@ -2,7 +2,6 @@ package aesop
 
 import (
 	"context"
-	"io"
 	"reflect"
 	"testing"
 
@@ -27,8 +26,6 @@ func (part) Approve(context.Context, wave.Change) (wave.Judgement, error) {
 func (part) Version() string                         { return "" }
 func (part) Prompt(wave.PromptInput) (string, error) { return "", nil }
 func (part) Observe(*journal.Wave, journal.Event)    {}
-func (part) Bytes(text []byte) []byte                { return text }
-func (part) NewWriter(io.Writer) io.WriteCloser      { return nil }
 
 // notScheduler are the fields that are for Open itself, and those that it refuses where they are set.
 var notScheduler = map[string]bool{"Settings": true, "Script": true, "Agent": true, "AgentCmd": true,
@@ -42,7 +39,7 @@ var chosenByOpen = map[string]bool{"Repo": true, "State": true, "Tracker": true,
 // one of the lists above.
 func TestEveryFieldReachesTheScheduler(t *testing.T) {
 	c := Config{Gates: []wave.Gate{wave.Halt{Dir: "gate"}}, Reviewer: part{"reviewer"}, Approver: part{"approver"}, Prompts: part{"prompts"},
-		Observers: []wave.Observer{part{"observer"}}, Redactor: part{"redactor"}, Logger: zap.NewExample()}
+		Observers: []wave.Observer{part{"observer"}}, Redactor: new(Redactor), Logger: zap.NewExample()}
 	fill(reflect.ValueOf(&c.Settings).Elem())
 	store, file, agent := statestore.NewMemory(statestore.MemoryConfig{}), &tracker.File{}, &script.Driver{}
 	made := c.scheduler(Place{Repo: "/repo", State: "/state"}, file, store, agent)

@@ -22,6 +22,8 @@ type IntakeOptions struct {
 	Exclude func(id string) bool
 	// Unavailable says why nothing of an item's repository can be worked on, or is empty; nil: nothing is in the way.
 	Unavailable func(item Item) string
+	// Unnameable says that an item's id or repository is a secret, or holds one; nil: none is.
+	Unnameable func(item Item) bool
 	// InBase says whether the shipped commit of an item is in the base of its repository. An error counts as no. Nil: nothing is in
 	// the base.
 	InBase func(item Item) (bool, error)
@@ -169,6 +171,9 @@ func (in *intake) consider(item Item) {
 func (in *intake) obstacle(item Item) (Reason, string) {
 	if who := in.busy(item); who != "" {
 		return Claimed, who
+	}
+	if in.Unnameable != nil && in.Unnameable(item) {
+		return SecretInName, "its id or its repository's name is taken for a secret, which no report or ref could show; rename it"
 	}
 	if in.Unavailable != nil {
 		if why := in.Unavailable(item); why != "" {

@@ -19,6 +19,7 @@ const (
 	UnknownStatus           Reason = "unknown_status"
 	AttemptsExhausted       Reason = "attempts_exhausted"
 	RepositoryFailed        Reason = "repository_failed"
+	SecretInName            Reason = "secret_in_name"
 )
 
 // Skip says why an item is not part of a wave. It is the error of adding one that could never be.

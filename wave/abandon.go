@@ -21,8 +21,12 @@ func (a Archive) Abandon(ctx context.Context, backlog tracker.Tracker, id, reaso
 	if err != nil {
 		return Report{}, err
 	}
-	s := &Scheduler{place: place, halt: Halt{Dir: a.State}, alive: map[*stopper]bool{}, config: Config{State: a.State, Store: a.Store, Tracker: backlog,
-		Lease: DefaultLease, MaxAttempts: DefaultMaxAttempts, Owner: defaultOwner(os.LookupEnv), Clock: time.Now, Rand: rand.Reader, Redactor: a.Redactor, Logger: zap.NewNop()}}
+	redactor, err := theRedactor(a.Redactor)
+	if err != nil {
+		return Report{}, err
+	}
+	s := &Scheduler{place: place, halt: Halt{Dir: a.State, Redactor: redactor}, alive: map[*stopper]bool{}, config: Config{State: a.State, Store: a.Store, Tracker: backlog,
+		Lease: DefaultLease, MaxAttempts: DefaultMaxAttempts, Owner: defaultOwner(os.LookupEnv), Clock: time.Now, Rand: rand.Reader, Redactor: redactor, Logger: zap.NewNop()}}
 	j, err := s.load(ctx, id)
 	if err != nil {
 		return Report{}, err
@@ -41,12 +45,17 @@ func (a Archive) Abandon(ctx context.Context, backlog tracker.Tracker, id, reaso
 	st := &stopper{kill: make(chan struct{})} // which nothing stops, not even HALT: these are a few writes that belong together
 	st.ctx, st.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	defer st.cancel(nil)
-	r := s.newRun(id, j, st)
-	survivors, err := s.endProcesses(ctx, id)
+	report, err := s.newRun(id, j, st).giveBack(ctx, reason)
+	return report, s.clean(err)
+}
+
+// giveBack ends what the wave's dead process left, and the wave.
+func (r *run) giveBack(ctx context.Context, reason string) (Report, error) {
+	survivors, err := r.s.endProcesses(ctx, r.id)
 	if err != nil {
 		return Report{}, err
 	}
-	wave := j.Wave()
+	wave := r.journal.Wave()
 	if err := r.record(journal.TakenOver{Driver: wave.Driver, Tier: wave.Tier, Survivors: survivors}); err != nil {
 		return r.broken(err)
 	}

@@ -23,6 +23,11 @@ func (r *run) approve() error {
 	return r.eachItem(len(wave.Order), func(i *journal.ItemState) bool { return unjudged(i, journal.SeatApprove) },
 		func(ctx context.Context, id string) error {
 			for {
+				if unscanned(r.journal.Item(id)) { // corrected; nobody is asked about what may not ship
+					if err := r.scanItem(ctx, id); err != nil || !r.journal.Item(id).Open() {
+						return err
+					}
+				}
 				judgement, err := r.askApprover(ctx, seat, id)
 				if err != nil {
 					return err

@@ -10,6 +10,7 @@ import (
 
 	"aesop/internal/git"
 	"aesop/internal/tree"
+	"aesop/redact"
 	"aesop/statestore"
 	"aesop/tracker"
 	"aesop/wave/journal"
@@ -19,7 +20,7 @@ import (
 type Archive struct {
 	State    string
 	Store    statestore.Store
-	Redactor Redactor // of what Abandon writes; nil: nothing is redacted
+	Redactor *redact.Redactor // of what Abandon writes; nil: the default one
 }
 
 // ItemDiff is what an item's work changes.
@@ -30,7 +31,9 @@ type ItemDiff struct {
 	Commit string // "" where there is none
 	Parked string // folder below the state directory that keeps the agent's tree, where there is no commit
 	Text   string
-	Left   []string // paths of a parked tree that could be no part of a commit, with the reason
+	// Scanned says that it is a commit in which a scan found no secret that is not allowed.
+	Scanned bool
+	Left    []string // paths of a parked tree that could be no part of a commit, with the reason
 }
 
 // maxWholeDiff bounds a diff that somebody asked for, in bytes.
@@ -44,6 +47,7 @@ func (a Archive) Diff(ctx context.Context, wave, item string) (ItemDiff, error) 
 		return ItemDiff{}, err
 	}
 	d := ItemDiff{Wave: fold.ID, Item: i.ID, Base: fold.Of(i).Base, Commit: ownCommit(i)}
+	d.Scanned = d.Commit != "" && d.Commit == i.Verified && i.WasScanned() && (i.End == nil || i.End.State != journal.StateSecretFound)
 	if d.Commit == "" {
 		d.Parked = newestParked(i)
 		if d.Parked == "" || i.Commit != "" && !exists(filepath.Join(a.State, filepath.FromSlash(d.Parked))) {

@@ -23,7 +23,7 @@ var errClaimLost = errors.New("claim lost")
 func (r *run) tokens(items []tracker.Item) (attempts map[string]string, err error) {
 	attempts = map[string]string{}
 	for _, item := range items {
-		token, err := tracker.NewToken(r.s.config.Rand)
+		token, err := r.s.newToken()
 		if err != nil {
 			return nil, err
 		}
@@ -169,7 +169,7 @@ func (r *run) renew() {
 			r.lose(id)
 		}
 	} else if err != nil {
-		r.s.config.Logger.Warn("leases were not renewed", zap.String("wave", r.id), zap.String("error", r.s.redact(err.Error())))
+		r.s.config.Logger.Warn("leases were not renewed", zap.String("wave", r.id), zap.Error(err))
 	}
 }
 

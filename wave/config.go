@@ -12,6 +12,7 @@ import (
 	"go.uber.org/zap"
 
 	"aesop/driver"
+	"aesop/redact"
 	"aesop/statestore"
 	"aesop/tracker"
 	"aesop/wave/journal"
@@ -70,7 +71,7 @@ type Config struct {
 	Prompts   PromptBuilder                    // nil: the built-in template
 	Shipper   func(journal.Repository) Shipper // nil: the remote
 	Observers []Observer
-	Redactor  Redactor // nil: nothing is redacted
+	Redactor  *redact.Redactor // takes secrets out of all that leaves the engine but for the tasks of drivers; nil: the default one
 
 	Clock  func() time.Time            // nil: time.Now
 	Rand   io.Reader                   // of tokens and ids; nil: crypto/rand
@@ -136,10 +137,7 @@ func (c *Config) complete() error {
 	if c.Owner == "" {
 		c.Owner = defaultOwner(c.Lookup)
 	}
-	if c.Logger == nil {
-		c.Logger = zap.NewNop()
-	}
-	return nil
+	return c.closed()
 }
 
 func setDefault[T int | time.Duration](field *T, value T) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"aesop/redact"
 	"aesop/tracker"
 )
 
@@ -58,6 +59,36 @@ func (c Correction) Check() error {
 		}
 	}
 	return nil
+}
+
+// withoutSecrets refuses a correction with a credential that is known, or is one by its shape. What only its surroundings call a secret is
+// left to the scan of the commit, which knows what is allowed.
+func (c Correction) withoutSecrets(r *redact.Redactor) error {
+	refused := func(path, rule string) error {
+		return &RefusedError{Code: "secret_found", Message: fmt.Sprintf("the correction has a secret in %s (%s)", r.String(path), rule),
+			Hint: "take it out; nothing is written down"}
+	}
+	for _, path := range c.Paths() {
+		if rule := critical(r, []byte(path)); rule != "" {
+			return refused(path, rule)
+		}
+	}
+	for _, f := range c.Write {
+		if rule := critical(r, f.Data); rule != "" {
+			return refused(f.Path, rule)
+		}
+	}
+	return nil
+}
+
+// critical is the rule of the first credential in a text, or "".
+func critical(r *redact.Redactor, text []byte) string {
+	for _, f := range r.Explain(text) {
+		if f.Severity == redact.Critical {
+			return f.Rule
+		}
+	}
+	return ""
 }
 
 // Paths are the files that it writes or deletes, sorted.

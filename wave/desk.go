@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"aesop/redact"
 	"aesop/statestore"
 	"aesop/wave/journal"
 )
@@ -17,8 +18,8 @@ import (
 // made already is made again without effect.
 type Desk struct {
 	Store    statestore.Store
-	By       string   // who decides
-	Redactor Redactor // of what people write as reasons; nil: nothing is redacted
+	By       string           // who decides
+	Redactor *redact.Redactor // of what people write as reasons; nil: the default one
 }
 
 // Pending is a verified commit that waits for a person's word.
@@ -50,7 +51,7 @@ type Decided struct {
 
 // RefusedError says that what was asked is refused as things stand.
 type RefusedError struct {
-	Code    string // ambiguous, not_waiting, older_commit, decided, unfinished, nothing_kept, stale_manifest
+	Code    string // ambiguous, not_waiting, older_commit, decided, secret_found, unfinished, nothing_kept, stale_manifest
 	Message string
 	Hint    string // what to do next
 }
@@ -102,9 +103,17 @@ func (d Desk) Reject(ctx context.Context, s Seen, reason string) (Decided, error
 	return d.one(ctx, s, decision{Verdict: verdictReject, Reason: reason})
 }
 
-// Correct changes a commit. What came of it, Outcome tells. Errors are as of Approve; a *SetupError where nobody could make it.
+// Correct changes a commit. What came of it, Outcome tells. Errors are as of Approve; a *SetupError where nobody could make it. The files
+// are kept in the store as they are, so one with a credential is refused.
 func (d Desk) Correct(ctx context.Context, s Seen, c Correction, reason string) (Decided, error) {
 	if err := c.Check(); err != nil {
+		return Decided{}, err
+	}
+	redactor, err := theRedactor(d.Redactor)
+	if err != nil {
+		return Decided{}, err
+	}
+	if err := c.withoutSecrets(redactor); err != nil {
 		return Decided{}, err
 	}
 	return d.one(ctx, s, decision{Verdict: verdictCorrect, Reason: reason, Correction: &c})
@@ -205,11 +214,13 @@ func (d Desk) one(ctx context.Context, s Seen, want decision) (Decided, error) {
 // decide writes a decision about each of some items down, unless it is made already; none where one cannot be made.
 func (d Desk) decide(ctx context.Context, seen []Seen, want decision) ([]Decided, error) {
 	want.By = d.By
-	if redactor := d.Redactor; redactor != nil {
-		want.Reason = string(redactor.Bytes([]byte(want.Reason)))
+	redactor, err := theRedactor(d.Redactor)
+	if err != nil {
+		return nil, err
 	}
+	want.Reason = redactor.String(want.Reason)
 	var all []Decided
-	err := d.Store.Update(ctx, func(tx statestore.Tx) error {
+	err = d.Store.Update(ctx, func(tx statestore.Tx) error {
 		all = nil
 		for _, s := range seen {
 			done, err := decideOne(tx, s, want)

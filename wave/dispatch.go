@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"aesop/cost"
 	"aesop/driver"
 	"aesop/internal/git"
 	"aesop/internal/testrun"
@@ -32,7 +33,7 @@ func (r *run) dispatch(ctx context.Context, item *journal.ItemState) error {
 		}
 		item = r.journal.Item(item.ID)
 	}
-	token, err := tracker.NewToken(r.s.config.Rand)
+	token, err := r.s.newToken()
 	if err != nil {
 		return err
 	}
@@ -91,12 +92,14 @@ func (w *work) do(ctx context.Context) journal.AttemptEnded {
 }
 
 func (w *work) steps(ctx context.Context) journal.AttemptEnded {
-	setup := func(err error) journal.AttemptEnded {
-		return journal.AttemptEnded{Outcome: journal.OutcomeSetup, Reason: err.Error()}
-	}
 	task, log, err := w.task(ctx)
+	if secret, ok := errors.AsType[*knownSecretError](err); ok {
+		w.discard(w.dir)
+		return journal.AttemptEnded{Outcome: journal.OutcomeSecret, Reason: secret.Error(), Tail: strings.Join(secret.paths, "\n"),
+			Usage: cost.Usage{Metered: true}} // nothing was used
+	}
 	if err != nil {
-		return setup(err)
+		return journal.AttemptEnded{Outcome: journal.OutcomeSetup, Reason: err.Error()}
 	}
 	defer log.Close()
 	log.section("agent, round %d, attempt %s", w.round, w.attempt)
@@ -160,13 +163,12 @@ func (s *Scheduler) probe() error {
 	return nil
 }
 
-// canWork looks, before anything is claimed, whether the driver could work, and keeps what is to be carried into the trees of the needed
-// repositories.
+// canWork looks, before anything is claimed, whether the driver could work, and makes the needed repositories ready.
 func (r *run) canWork(needed map[string]bool) error {
 	if err := r.s.probe(); err != nil {
 		return err
 	}
-	return r.carryAll(r.targets, needed)
+	return r.readyAll(r.targets, needed)
 }
 
 // session is what a repair continues, where the driver can.
@@ -375,6 +377,9 @@ func (r *run) attemptEnded(w *work, end journal.AttemptEnded) error {
 	case journal.OutcomeFence:
 		ended.State = journal.StateFenceViolation
 		failure.Step = "fence"
+	case journal.OutcomeSecret:
+		ended.State = journal.StateSecretFound
+		failure.Step, failure.Command, failure.Tail = "scan", "", end.Tail
 	case journal.OutcomeSetup:
 		ended.State, ended.Counted = journal.StateSetupFailed, false
 		failure.Step = "setup"

@@ -14,6 +14,11 @@ import (
 // Run finishes the waves that an earlier process left unfinished, and then runs one new wave. The Report counts also beside an
 // error; it is the new wave's, or that of an old one that could not be finished because waves are halted.
 func (s *Scheduler) Run(ctx context.Context) (Report, error) {
+	report, err := s.run(ctx)
+	return report, s.clean(err)
+}
+
+func (s *Scheduler) run(ctx context.Context) (Report, error) {
 	old, err := s.resumeLeft(ctx)
 	if err != nil {
 		return failedReport("", s, err), err
@@ -42,6 +47,11 @@ func (s *Scheduler) Run(ctx context.Context) (Report, error) {
 // Drain runs waves until the backlog has nothing more to select, or a wave is stopped. Every wave starts from what the one
 // before shipped. An item that ended without being counted against it is not taken again.
 func (s *Scheduler) Drain(ctx context.Context) ([]Report, error) {
+	reports, err := s.drain(ctx)
+	return reports, s.clean(err)
+}
+
+func (s *Scheduler) drain(ctx context.Context) ([]Report, error) {
 	reports, err := s.resumeLeft(ctx)
 	if err != nil || len(reports) > 0 && stopped(reports[len(reports)-1].Outcome) {
 		return reports, err

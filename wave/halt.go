@@ -11,11 +11,14 @@ import (
 	"time"
 
 	"github.com/google/renameio/v2/maybe"
+
+	"aesop/redact"
 )
 
 // Halt is the switch that stops every wave of a state directory: a file, so that neither a database nor a network is needed.
 type Halt struct {
-	Dir string // state directory
+	Dir      string           // state directory
+	Redactor *redact.Redactor // of what people write as reasons; nil: the default one
 }
 
 // HaltNote says why and since when waves are halted.
@@ -33,6 +36,11 @@ func (h Halt) Set(note HaltNote) error {
 	if note.Reason == "" {
 		return errors.New("halt: a reason is required")
 	}
+	redactor, err := theRedactor(h.Redactor)
+	if err != nil {
+		return err
+	}
+	note.Reason = redactor.String(note.Reason)
 	data, err := json.Marshal(note)
 	if err != nil {
 		return err

@@ -24,6 +24,9 @@ func (r *run) shipFrom(t *target) error {
 		if err := r.follow(t); err != nil {
 			return err
 		}
+		if err := r.scanIn(t); err != nil {
+			return err
+		}
 		tip, kept, err := r.integrate(t, r.shippable(t))
 		if err != nil {
 			return err

@@ -126,7 +126,7 @@ func (r *run) cancelJob(item, reason string) func(statestore.Tx) error {
 		if err != nil {
 			return err
 		}
-		return apply(tx, job.Cancel{ID: id, By: operator(record), Reason: reason})
+		return apply(tx, job.Cancel{ID: id, By: operator(record), Reason: r.s.redact(reason)})
 	}
 }
 

@@ -34,12 +34,8 @@ func (r *run) openLog(item string) (*itemLog, error) {
 	if err != nil {
 		return nil, err
 	}
-	log := &itemLog{Writer: f, closers: []io.Closer{f}}
-	if redactor := r.s.config.Redactor; redactor != nil {
-		w := redactor.NewWriter(f)
-		log.Writer, log.closers = w, []io.Closer{w, f}
-	}
-	return log, nil
+	w := r.s.config.Redactor.NewWriter(f)
+	return &itemLog{Writer: w, closers: []io.Closer{w, f}}, nil
 }
 
 func (l *itemLog) section(format string, args ...any) {
@@ -61,9 +57,4 @@ func (l *itemLog) Close() {
 }
 
 // redact takes secrets out of a text.
-func (s *Scheduler) redact(text string) string {
-	if redactor := s.config.Redactor; redactor != nil {
-		return string(redactor.Bytes([]byte(text)))
-	}
-	return text
-}
+func (s *Scheduler) redact(text string) string { return s.config.Redactor.String(text) }

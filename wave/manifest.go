@@ -142,6 +142,11 @@ func (p ManifestPolicy) policy() policy.Policy {
 // Execute finishes what an earlier process left, and then runs one wave by a manifest: its items, in its order, from its bases. Of items
 // that cannot be taken any more the report says why. *RefusedError where the manifest is stale: then nothing of it has begun.
 func (s *Scheduler) Execute(ctx context.Context, m Manifest) (Report, error) {
+	report, err := s.execute(ctx, m)
+	return report, s.clean(err)
+}
+
+func (s *Scheduler) execute(ctx context.Context, m Manifest) (Report, error) {
 	if name := s.config.Driver.Info().Name; m.Driver != name {
 		err := &SetupError{Code: "usage", Message: fmt.Sprintf("the manifest is for the driver %q, and this is %q", m.Driver, name), Hint: "let both be the same"}
 		return failedReport("", s, err), err

@@ -10,8 +10,23 @@ import (
 )
 
 // Plan says what Run would do, and what the agents would be told. Gates are asked: a no comes back as the outcome.
-// Nothing is changed but the engine's own repositories.
+// Nothing is changed but the engine's own repositories. What an item is stands there as people wrote it, secrets too, since it is compared
+// with the backlog when the manifest is carried out.
 func (s *Scheduler) Plan(ctx context.Context) (Manifest, error) {
+	m, err := s.plan(ctx)
+	m.Reason = s.redact(m.Reason)
+	for n := range m.Skipped {
+		m.Skipped[n].Detail = s.redact(m.Skipped[n].Detail)
+	}
+	for _, r := range m.Repositories {
+		if r.Error != nil {
+			r.Error.Message = s.redact(r.Error.Message)
+		}
+	}
+	return m, s.clean(err)
+}
+
+func (s *Scheduler) plan(ctx context.Context) (Manifest, error) {
 	plan := Manifest{SchemaVersion: SchemaVersion, Driver: s.config.Driver.Info().Name, Policy: ManifestPolicy(s.policy()),
 		Repositories: []PlannedRepository{}, Items: []PlannedItem{}, Skipped: []SkippedItem{}}
 	for _, gate := range append([]Gate{s.halt}, s.config.Gates...) {
@@ -98,6 +113,7 @@ func (s *Scheduler) choose(ctx context.Context, id string, b begin) (choice, err
 	var asking error
 	chosen := tracker.Intake(backlog, tracker.IntakeOptions{Now: s.config.Clock(), Max: s.config.MaxItems, MaxAttempts: s.config.MaxAttempts, Order: b.manifest.order(),
 		Exclude:     func(id string) bool { return b.exclude[id] },
+		Unnameable:  s.unnameable,
 		Unavailable: func(item tracker.Item) string { return all.unavailable(item.Repository()) },
 		InBase: func(item tracker.Item) (bool, error) {
 			in, err := all.inBase(ctx, item)

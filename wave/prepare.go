@@ -19,9 +19,10 @@ import (
 	"aesop/wave/journal"
 )
 
-// carryAll copies, before any agent works, what is to be carried into the trees of some repositories to a place that agents are not told
-// of. A repository in which that cannot be done has failed; it is an error where that is so in all of them.
-func (r *run) carryAll(all *targets, names map[string]bool) error {
+// readyAll sees to it, before any agent works, that some repositories are ready for what comes: what is made there can be scanned, and what is
+// to be carried into their trees is copied to a place that agents are not told of. A repository in which that is not so has failed; it is an
+// error where all of them have.
+func (r *run) readyAll(all *targets, names map[string]bool) error {
 	var faults []error
 	tried := 0
 	for name, t := range all.open {
@@ -29,7 +30,11 @@ func (r *run) carryAll(all *targets, names map[string]bool) error {
 			continue
 		}
 		tried++
-		if err := r.keepCarried(t); err != nil {
+		err := r.canScan(r.stop.ctx, t, t.Base)
+		if err == nil {
+			err = r.keepCarried(t)
+		}
+		if err != nil {
 			faults = append(faults, err)
 			all.failed[name] = err
 		}
@@ -160,10 +165,13 @@ func (r *run) prepare(ctx context.Context, t *target, dir string, env []string, 
 	return nil, nil
 }
 
-// readyTree is a fresh tree for an agent, with what the agent is told. In a repair, what the failed commit keeps from being made ready, or
+// readyTree is a fresh tree for an agent, with what the agent is told; *knownSecretError where the agent may not have it. In a repair, what the failed commit keeps from being made ready, or
 // leaves then, is for the agent to see to.
 func (w *work) readyTree(ctx context.Context, log *itemLog) (prompt string, failure *driver.Failure, err error) {
 	if err := w.freshTree(ctx, w.target, w.from, w.dir); err != nil {
+		return "", nil, err
+	}
+	if err := w.withoutKnown(ctx); err != nil {
 		return "", nil, err
 	}
 	left, err := w.makeReady(ctx, log)

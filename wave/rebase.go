@@ -50,6 +50,9 @@ func (r *run) move(t *target) error {
 	if ahead, err := t.engine.IsAncestor(ctx, t.Base, tip); err != nil || !ahead {
 		return err
 	}
+	if err := r.canScan(ctx, t, tip); err != nil {
+		return ctx.Err() // what is here could ship, and there nothing
+	}
 	moved := []journal.Event{journal.BaseMoved{Repo: t.Name, From: t.Base, Base: tip}}
 	if t.Verify.Argv != nil {
 		test, err := r.test(ctx, testRun{target: t, name: "moved-" + itemName(t.Name), commit: tip, argv: t.Verify.Argv, text: t.Verify.Text, seed: r.baseCache(t)})

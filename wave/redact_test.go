@@ -3,9 +3,7 @@ package wave_test
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,6 +13,7 @@ import (
 	"time"
 
 	"aesop/driver"
+	"aesop/redact"
 	"aesop/statestore"
 	"aesop/tracker"
 	"aesop/wave"
@@ -25,24 +24,15 @@ import (
 // word is what the played redactor takes out. Test commands write it with quotes inside, so that they do not contain it.
 const word, wordInShell = "xylophone", "xylo''phone"
 
-// eraser is a Redactor that replaces one word.
-type eraser struct{}
+const erased = "[REDACTED:known-value]"
 
-func (eraser) Bytes(text []byte) []byte {
-	return bytes.ReplaceAll(text, []byte(word), []byte("[redacted]"))
-}
-
-func (eraser) NewWriter(w io.Writer) io.WriteCloser { return &erasing{to: w} }
-
-// erasing holds a stream back until its end.
-type erasing struct {
-	bytes.Buffer
-	to io.Writer
-}
-
-func (e *erasing) Close() error {
-	_, err := e.to.Write(eraser{}.Bytes(e.Bytes()))
-	return err
+// eraser takes the word out.
+func eraser(t *testing.T) *redact.Redactor {
+	t.Helper()
+	r, err := redact.New(redact.Config{})
+	must(t, err)
+	must(t, r.Register(word))
+	return r
 }
 
 // wantNoWord fails where a value says the word.
@@ -80,7 +70,7 @@ func (w *world) wantNoWordInState() (files int) {
 func TestNothingLeavesUnredacted(t *testing.T) {
 	w := newWorld(t)
 	w.items(item{"id": "fails"}, item{"id": "panics"}, item{"id": "red", "testCmd": "echo " + wordInShell + "; echo " + wordInShell + " >&2; exit 3"},
-		item{"id": "rejected"}, item{"id": "refused"})
+		item{"id": "rejected"}, item{"id": "refused"}, item{"id": "leaks"})
 	played := &agent{info: driver.Info{Name: "played", Tier: 1}}
 	played.work = func(_ context.Context, task driver.Task) (driver.Result, error) {
 		said := driver.Result{Output: []byte("the word is " + word), Summary: word + "!", Session: word, Confinement: "none"}
@@ -90,7 +80,11 @@ func TestNothingLeavesUnredacted(t *testing.T) {
 		case "panics":
 			panic(word)
 		}
-		return said, put(task, task.Item+".txt", "good "+word)
+		text := "good"
+		if task.Item == "leaks" {
+			text += " " + word
+		}
+		return said, put(task, task.Item+".txt", text)
 	}
 	var watched sync.Mutex
 	watch := &watcher{look: func(w *journal.Wave, e journal.Event) {
@@ -101,15 +95,19 @@ func TestNothingLeavesUnredacted(t *testing.T) {
 	}}
 	shelf := &shelf{refs: map[string]string{}, keep: true, err: errors.New("refused: " + word)}
 	report := w.run(with(played), asks(policy.Policy{SpotCheck: 1, Repairs: 3, Review: 1}), func(c *wave.Config) {
-		c.Redactor, c.Observers, c.Shipper, c.Prompts = eraser{}, []wave.Observer{watch}, shelf.of, secretive{}
+		c.MaxItems = 6
+		c.Redactor, c.Observers, c.Shipper, c.Prompts = eraser(t), []wave.Observer{watch}, shelf.of, secretive{}
 		c.Reviewer = reviewer(func(change wave.Change) wave.Judgement {
 			return wave.Judgement{OK: change.Item.ID == "refused", Reason: "I read " + word}
 		})
 	})
 	for id, state := range map[string]journal.State{"fails": journal.StateDriverFailed, "panics": journal.StateDriverFailed, "red": journal.StateNotVerified,
-		"rejected": journal.StateReviewRejected, "refused": journal.StateShipFailed} {
+		"rejected": journal.StateReviewRejected, "refused": journal.StateShipFailed, "leaks": journal.StateSecretFound} {
 		i := wantState(t, report, id, state)
-		if i.Failure == nil || !strings.Contains(i.Failure.Tail, "[redacted]") {
+		if id == "leaks" {
+			continue
+		}
+		if i.Failure == nil || !strings.Contains(i.Failure.Tail, erased) {
 			t.Errorf("%s: failure %s does not show where the word was", id, asJSON(i.Failure))
 		}
 	}
@@ -119,13 +117,13 @@ func TestNothingLeavesUnredacted(t *testing.T) {
 	}
 	backlog, err := os.ReadFile(w.backlog)
 	must(t, err)
-	if strings.Contains(string(backlog), word) || !strings.Contains(string(backlog), "[redacted]") {
+	if strings.Contains(string(backlog), word) || !strings.Contains(string(backlog), erased) {
 		t.Errorf("backlog:\n%s", backlog)
 	}
 	for _, name := range []string{"fails", "red"} {
 		log, err := os.ReadFile(filepath.Join(w.state, reported(t, report, name).Log))
 		must(t, err)
-		if !strings.Contains(string(log), "[redacted]") {
+		if !strings.Contains(string(log), erased) {
 			t.Errorf("log of %s:\n%s", name, log)
 		}
 	}
@@ -142,24 +140,30 @@ type secretive struct{}
 func (secretive) Version() string                         { return "secretive" }
 func (secretive) Prompt(wave.PromptInput) (string, error) { return "do not say " + word, nil }
 
-// TestReasonsOfPeopleAreRedacted before they are stored; what they correct goes verbatim, or it would be another correction.
+// TestReasonsOfPeopleAreRedacted before they are stored. What they correct could only be stored as it is, so with a secret it is not.
 func TestReasonsOfPeopleAreRedacted(t *testing.T) {
 	w := newWorld(t)
 	w.items(item{"id": "a"})
 	w.script(map[string][]attempt{"a": good("a")})
 	store, d := w.store(), w.desk()
-	d.Redactor = eraser{}
+	d.Redactor = eraser(t)
 	report := w.began(w.schedulerOn(store, supervised(store)))
 	d.wait("a", any1)
-	came := d.correct("a", wave.Correction{Write: []wave.File{{Path: "a.txt", Data: []byte("good " + word)}}}, "a "+word)
+	for path, text := range map[string]string{"a.txt": "good " + word, word + ".txt": "good"} {
+		_, err := d.Correct(t.Context(), wave.Seen{Item: "a"}, wave.Correction{Write: []wave.File{{Path: path, Data: []byte(text)}}}, "")
+		if refusal(t, err) != "secret_found" || strings.Contains(err.Error(), word) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	came := d.correct("a", wave.Correction{Write: []wave.File{{Path: "a.txt", Data: []byte("good password=changeme")}}}, "a "+word)
 	d.wait("a", func(p wave.Pending) bool { return p.Commit == came.Commit })
 	_, err := d.Reject(t.Context(), wave.Seen{Item: "a"}, "no "+word)
 	must(t, err)
 	i := wantState(t, report(), "a", journal.StateReviewRejected)
-	if i.Reason != "no [redacted]" || i.Corrections[0] != "a.txt by ann: a [redacted]" {
+	if i.Reason != "no "+erased || i.Corrections[0] != "a.txt by ann: a "+erased {
 		t.Errorf("reason %q, corrections %q", i.Reason, i.Corrections)
 	}
-	if diff, err := w.archive(store).Diff(t.Context(), "", "a"); err != nil || !strings.Contains(diff.Text, "+good "+word) {
+	if diff, err := w.archive(store).Diff(t.Context(), "", "a"); err != nil || !strings.Contains(diff.Text, "+good password=changeme") {
 		t.Errorf("diff %q, %v", diff.Text, err)
 	}
 	must(t, store.View(t.Context(), func(r statestore.Reader) error {
@@ -182,13 +186,13 @@ func (r reviewer) Review(_ context.Context, c wave.Change) (wave.Judgement, erro
 // TestWordInAnItemsText: the item is worked on and tested as people wrote it, also by a resume, and only there the word is seen.
 func TestWordInAnItemsText(t *testing.T) {
 	w := newWorld(t)
-	w.items(item{"id": "a", "slug": "say-" + word, "title": "Say " + word, "prompt": "Write " + word + " into a.txt.", "testCmd": "grep -q " + word + " a.txt"},
-		item{"id": "b", "testCmd": "grep -q " + word + " b.txt"})
+	w.items(item{"id": "a", "slug": "say-" + word, "title": "Say " + word, "prompt": "Write " + word + " into a.txt.", "testCmd": "! grep -q " + word + " a.txt && grep -q good a.txt"},
+		item{"id": "b", "testCmd": "! grep -q " + word + " b.txt && grep -q good b.txt"})
 	played := &agent{work: func(_ context.Context, task driver.Task) (driver.Result, error) {
-		return driver.Result{}, put(task, task.Item+".txt", word)
+		return driver.Result{}, put(task, task.Item+".txt", "good")
 	}}
 	p := &prompter{}
-	redact := func(c *wave.Config) { c.Redactor, c.Prompts, c.Parallel = eraser{}, p, 1 }
+	redact := func(c *wave.Config) { c.Redactor, c.Prompts, c.Parallel = eraser(t), p, 1 }
 	store := w.store()
 	s := w.schedulerOn(store, with(played), redact, func(c *wave.Config) {
 		c.Gates = []wave.Gate{refusing{"ship", &wave.Stop{Reason: "not now"}}}
@@ -198,7 +202,7 @@ func TestWordInAnItemsText(t *testing.T) {
 	reports, err := w.schedulerOn(store, with(played), redact).Resume(t.Context(), "")
 	must(t, err)
 	i := wantState(t, reports[0], "a", journal.StateShipped)
-	if i.Slug != "say-[redacted]" || i.TestCmd != "grep -q '[redacted]' a.txt" && i.TestCmd != "grep -q [redacted] a.txt" {
+	if i.Slug != "say-"+erased || !strings.Contains(i.TestCmd, erased) {
 		t.Errorf("item: %s", asJSON(i))
 	}
 	wantNoWord(t, "the report", reports)
@@ -224,9 +228,9 @@ func TestErrorsInReportsAreRedacted(t *testing.T) {
 			w := newWorld(t)
 			w.items(item{"id": "a"})
 			report, err := w.scheduler(with(writer()), func(c *wave.Config) {
-				c.Redactor, c.Tracker = eraser{}, broken(c.Tracker)
+				c.Redactor, c.Tracker = eraser(t), broken(c.Tracker)
 			}).Run(t.Context())
-			if err == nil || report.Outcome != journal.ErrorOutcome || !strings.Contains(report.Error.Message, "[redacted]") {
+			if err == nil || report.Outcome != journal.ErrorOutcome || !strings.Contains(report.Error.Message, erased) {
 				t.Errorf("error %v, report %s", err, asJSON(report))
 			}
 			wantNoWord(t, "the report", report)
@@ -247,17 +251,114 @@ func (u unclaimable) Claim(context.Context, tracker.Holder, time.Duration, ...tr
 	return nil, errors.New("cannot claim " + word)
 }
 
-// spoiler is a Redactor that breaks its promise that JSON stays JSON.
-type spoiler struct{ eraser }
+// TestItemsCalledLikeSecrets keep their record, also in a resume: an id is a name that somebody gave, and no key of a secret.
+func TestItemsCalledLikeSecrets(t *testing.T) {
+	w := newWorld(t)
+	ids := []string{"rotate_api_key", "access-token", "password"}
+	w.items(item{"id": ids[0]}, item{"id": ids[1]}, item{"id": ids[2]})
+	played, store := writesFile(nil), w.store()
+	report := w.runOn(store, with(played), func(c *wave.Config) {
+		c.Gates = []wave.Gate{refusing{"ship", &wave.Stop{Reason: "not now"}}}
+	})
+	wantOutcome(t, report, journal.Halted)
+	reports, err := w.schedulerOn(store, with(played)).Resume(t.Context(), "")
+	must(t, err)
+	for _, id := range ids {
+		if i := wantState(t, reports[0], id, journal.StateShipped); i.Commit == nil || w.refs()[wave.ItemRef(id)] != *i.Commit {
+			t.Errorf("%s: commit %v, on the remote %q", id, i.Commit, w.refs()[wave.ItemRef(id)])
+		}
+	}
+	written, err := os.ReadFile(wave.ReportPath(w.state, reports[0].Wave))
+	must(t, err)
+	if strings.Contains(string(written), "REDACTED") || len(played.tasks) != len(ids) {
+		t.Errorf("%d agents; the report:\n%s", len(played.tasks), written)
+	}
+}
 
-func (spoiler) Bytes([]byte) []byte { return []byte("gone") }
+// TestItemsCalledBySecretsAreSkipped: neither an event nor a ref could name them.
+func TestItemsCalledBySecretsAreSkipped(t *testing.T) {
+	w := newWorld(t)
+	w.items(item{"id": word + "-1"}, item{"id": secretShaped(1), "slug": "s", "ownsFiles": []string{"s.txt"}}, item{"id": "a"})
+	report := w.run(with(writesFile(nil)), knowing(t))
+	wantState(t, report, "a", journal.StateShipped)
+	if len(report.Items) != 1 || len(report.Skipped) != 2 || report.Skipped[0].Reason != "secret_in_name" || report.Skipped[0].ID != erased+"-1" {
+		t.Errorf("%d items, skipped %s", len(report.Items), asJSON(report.Skipped))
+	}
+	w.wantNoWordInState()
+	if refs := asJSON(w.refs()); strings.Contains(refs, word) || strings.Contains(refs, secretShaped(1)) {
+		t.Errorf("refs %s", refs)
+	}
+}
 
-func TestRedactorThatSpoilsJSONStopsTheWave(t *testing.T) {
+// TestReturnedErrorsAreRedacted, and still tell what kind of error they are.
+func TestReturnedErrorsAreRedacted(t *testing.T) {
 	w := newWorld(t)
 	w.items(item{"id": "a"})
-	played := writer()
-	_, err := w.scheduler(with(played), func(c *wave.Config) { c.Redactor = spoiler{} }).Run(t.Context())
-	if _, syntax := errors.AsType[*json.SyntaxError](err); !syntax || len(played.tasks) != 0 {
-		t.Errorf("error %v, %d dispatches", err, len(played.tasks))
+	w.git(w.repo, "remote", "set-url", "origin", "file://user:"+word+"@"+filepath.Join(w.dir, "gone-"+word))
+	s := w.scheduler(with(writer()), knowing(t))
+	for name, call := range map[string]func() error{
+		"Run":     func() error { _, err := s.Run(t.Context()); return err },
+		"Drain":   func() error { _, err := s.Drain(t.Context()); return err },
+		"Plan":    func() error { _, err := s.Plan(t.Context()); return err },
+		"Execute": func() error { _, err := s.Execute(t.Context(), wave.Manifest{Driver: "played"}); return err },
+	} {
+		err := call()
+		setup, ok := errors.AsType[*wave.SetupError](err)
+		if !ok || setup.Code != "remote_unreachable" || strings.Contains(err.Error(), word) || !strings.Contains(err.Error(), erased) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if fault := wave.Explain(err); fault.Code != "remote_unreachable" || strings.Contains(asJSON(fault), word) {
+			t.Errorf("%s: %s", name, asJSON(fault))
+		}
 	}
+	_, err := s.Resume(t.Context(), word)
+	if unknown, ok := errors.AsType[*wave.UnknownWaveError](err); !ok || unknown.Wave != word || strings.Contains(err.Error(), word) {
+		t.Errorf("Resume: %v", err)
+	}
+	w.wantNoWordInState()
+}
+
+// TestReasonOfHALTIsRedacted where it is written; one that a person wrote into the file by hand, where it is told.
+func TestReasonOfHALTIsRedacted(t *testing.T) {
+	w := newWorld(t)
+	w.items(item{"id": "a"})
+	halt := wave.Halt{Dir: w.state, Redactor: eraser(t)}
+	must(t, halt.Set(wave.HaltNote{Reason: "no " + word}))
+	note, err := halt.Note()
+	must(t, err)
+	if note.Reason != "no "+erased {
+		t.Errorf("reason %q", note.Reason)
+	}
+	w.wantNoWordInState()
+	must(t, os.WriteFile(halt.Path(), []byte(`{"reason": "by hand, `+word+`"}`), 0o600))
+	s := w.scheduler(with(writer()), knowing(t))
+	plan, err := s.Plan(t.Context())
+	must(t, err)
+	report, err := s.Run(t.Context())
+	must(t, err)
+	if plan.Reason != "by hand, "+erased || report.HaltReason == nil || *report.HaltReason != plan.Reason {
+		t.Errorf("plan %q, report %s", plan.Reason, asJSON(report.HaltReason))
+	}
+}
+
+// TestResumeRunsWhatWasConfigured although the plan does not show it.
+func TestResumeRunsWhatWasConfigured(t *testing.T) {
+	w := newWorld(t)
+	w.write(".gitignore", "tracker.json\nmade\n")
+	w.commit("Ignore")
+	w.git(w.repo, "push", "--quiet", "origin", "main")
+	w.items(item{"id": "a"}, item{"id": "b"})
+	configured := func(c *wave.Config) {
+		c.Redactor, c.Prepare = eraser(t), []string{"echo " + word + " > made"}
+		c.Verify = tracker.Command{Argv: []string{"grep", "-q", word, "made"}}
+	}
+	store, played := w.store(), writesFile(nil)
+	report := w.runOn(store, with(played), configured, func(c *wave.Config) {
+		c.Gates = []wave.Gate{refusing{"dispatch", &wave.Stop{Reason: "not now"}}}
+	})
+	wantOutcome(t, report, journal.Halted)
+	reports, err := w.schedulerOn(store, with(played), configured).Resume(t.Context(), "")
+	must(t, err)
+	wantOutcome(t, reports[0], journal.Good)
+	w.wantNoWordInState()
 }

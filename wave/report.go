@@ -61,6 +61,7 @@ type ItemReport struct {
 	Commit      *string            `json:"commit"`
 	Pushed      bool               `json:"pushed"`
 	Failure     *journal.Failure   `json:"failure"`
+	Scan        *ScanReport        `json:"scan"`    // null where no commit of it was scanned
 	Waiting     *WaitingReport     `json:"waiting"` // null where nobody is asked about it now
 	Judgements  []JudgementReport  `json:"judgements"`
 	Unanswered  []UnansweredReport `json:"unanswered"`  // times that a seat gave no judgement
@@ -68,6 +69,13 @@ type ItemReport struct {
 	Corrected   []CorrectionReport `json:"corrected"`   // every one that was tried
 	Log         string             `json:"log"`         // below the state directory
 	Durations   DurationsReport    `json:"durations"`
+}
+
+// ScanReport is what a scan of an item's commit found that does not keep it from shipping, a line each; what does is its failure.
+type ScanReport struct {
+	Commit   string   `json:"commit"`
+	Allowed  []string `json:"allowed"`  // with what allows it
+	Warnings []string `json:"warnings"` // such as a name that files with secrets have
 }
 
 // WaitingReport is a question that a person has not answered yet.

@@ -16,12 +16,17 @@ func failedReport(id string, s *Scheduler, err error, resumed ...journal.Resume)
 	report.Resumed = append(report.Resumed, resumed...)
 	report.StartedAt, report.Driver = s.config.Clock().UTC(), s.config.Driver.Info().Name
 	report.Outcome, report.Error = journal.ErrorOutcome, Explain(err)
-	report.Error.Message = s.redact(report.Error.Message)
+	report.Error.Message, report.Error.Hint = s.redact(report.Error.Message), s.redact(report.Error.Hint)
 	return report
 }
 
-// Explain turns an error into its form in documents.
+// Explain turns an error into its form in documents, without secrets where the error's own text has none.
 func Explain(err error) *ReportError {
+	if clean, ok := errors.AsType[*cleanError](err); ok {
+		fault := Explain(clean.err)
+		fault.Message, fault.Hint = clean.clean(fault.Message), clean.clean(fault.Hint)
+		return fault
+	}
 	if file, ok := errors.AsType[*tracker.FileError](err); ok {
 		return &ReportError{Code: file.Code, Message: file.Message, File: file.File, Line: file.Line, Field: file.Field, Hint: file.Hint}
 	}

@@ -17,9 +17,7 @@ func (r *run) writeReport(report Report) error {
 	if err != nil {
 		return err
 	}
-	if redactor := r.s.config.Redactor; redactor != nil {
-		data = redactor.Bytes(data)
-	}
+	data = r.s.config.Redactor.JSON(data)
 	path := ReportPath(r.s.config.State, r.id)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("report: %w", err)

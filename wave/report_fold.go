@@ -103,6 +103,9 @@ func itemReport(w *journal.Wave, i *journal.ItemState) ItemReport {
 		}
 	}
 	row.addPeople(i)
+	if s := i.Scanned; s != nil {
+		row.Scan = &ScanReport{Commit: s.Commit, Allowed: append([]string{}, s.Allowed...), Warnings: append([]string{}, s.Warnings...)}
+	}
 	if i.Rebased != nil {
 		row.TreeSHA = &i.Rebased.Tree
 	}
@@ -252,7 +255,7 @@ func repositoryReport(w *journal.Wave, r *journal.RepositoryState) RepositoryRep
 }
 
 func steps(w *journal.Wave) StepsReport {
-	s := StepsReport{Verify: stepDone, SpotCheck: shareStep(w, w.Plan.SpotCheck, checkable, (*journal.ItemState).SpotChecked), Review: stepNotConfigured, Approve: stepNotConfigured, Scan: stepNotConfigured, Budget: stepNotConfigured}
+	s := StepsReport{Verify: stepDone, SpotCheck: shareStep(w, w.Plan.SpotCheck, checkable, (*journal.ItemState).SpotChecked), Review: stepNotConfigured, Approve: stepNotConfigured, Scan: scanStep(w), Budget: stepNotConfigured}
 	if len(w.Order) == 0 {
 		s.Verify = stepPartial
 	}
@@ -271,6 +274,15 @@ func steps(w *journal.Wave) StepsReport {
 		}
 	}
 	return s
+}
+
+// scanStep says whether every commit that could be pushed was scanned.
+func scanStep(w *journal.Wave) string {
+	made := func(i *journal.ItemState) bool { return i.Verified != "" && i.Adopted == nil }
+	if len(w.Order) == 0 || slices.ContainsFunc(w.Select(made), func(i *journal.ItemState) bool { return !i.WasScanned() }) || len(w.Select(unbuilt)) > 0 {
+		return stepPartial
+	}
+	return stepDone
 }
 
 // unbuilt says that an item may still come to be verified.

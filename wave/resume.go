@@ -17,6 +17,11 @@ import (
 // Resume carries waves that are not finished to their end: the one named id, or all whose process is dead where id is "". It
 // returns a report for each. *AliveError where the named wave is running, or where nothing is unfinished but what is running.
 func (s *Scheduler) Resume(ctx context.Context, id string) ([]Report, error) {
+	reports, err := s.resume(ctx, id)
+	return reports, s.clean(err)
+}
+
+func (s *Scheduler) resume(ctx context.Context, id string) ([]Report, error) {
 	ids, err := s.unfinished(ctx)
 	if err != nil {
 		return nil, err
@@ -250,7 +255,9 @@ func (r *run) reopen(wave *journal.Wave) (*targets, error) {
 				Hint: "resume it with the configuration that it was started with"}
 		}
 		planned.Dirty, planned.Guarded = t.Dirty, t.Guarded
-		t.Repository = planned
+		if t.Repository, err = r.s.verbatim(planned, t.Repository); err != nil {
+			return nil, err
+		}
 	}
 	return all, nil
 }
@@ -333,7 +340,7 @@ func (r *run) reclaims(backlog tracker.Backlog) ([]tracker.Want, error) {
 			want.Reclaim = current.Claim.Attempt
 		}
 		var err error
-		if want.Token, err = tracker.NewToken(r.s.config.Rand); err != nil {
+		if want.Token, err = r.s.newToken(); err != nil {
 			return nil, err
 		}
 		wants = append(wants, want)

@@ -111,7 +111,7 @@ func (t *target) identity() git.Identity { return git.Identity{Name: t.Who, Emai
 
 // finish runs the steps of a wave whose items are claimed, from wherever the journal says it is, to its end.
 func (r *run) finish() error {
-	for _, step := range []func() error{r.adopt, r.build, r.spotCheck, r.review, r.approve, r.integrateAndShip, r.settle, r.guardAll} {
+	for _, step := range []func() error{r.adopt, r.build, r.scan, r.spotCheck, r.review, r.approve, r.integrateAndShip, r.settle, r.guardAll} {
 		if err := step(); err != nil {
 			return err
 		}

@@ -3,7 +3,6 @@ package wave
 import (
 	"context"
 	"fmt"
-	"io"
 
 	"aesop/cost"
 	"aesop/driver"
@@ -101,12 +100,4 @@ type PromptInput struct {
 	Test    string // the test command as people wrote it
 	Round   int    // 1 for the first dispatch
 	Failure *driver.Failure
-}
-
-// Redactor takes secrets out of what leaves the engine: output of children, events, reports. What a driver is given as its
-// task is not redacted.
-type Redactor interface {
-	Bytes(text []byte) []byte // valid JSON stays valid
-	// NewWriter redacts a stream, whatever its chunks; Close writes what was held back.
-	NewWriter(w io.Writer) io.WriteCloser
 }

@@ -45,7 +45,7 @@ func New(ctx context.Context, c Config) (*Scheduler, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Scheduler{config: c, program: program, halt: Halt{Dir: c.State}, place: place, alive: map[*stopper]bool{}}, nil
+	return &Scheduler{config: c, program: program, halt: Halt{Dir: c.State, Redactor: c.Redactor}, place: place, alive: map[*stopper]bool{}}, nil
 }
 
 // Halt is the switch that stops all waves of this state.
@@ -81,10 +81,7 @@ func (e *AliveError) Error() string {
 
 // journalConfig is how this scheduler's journals store and show events.
 func (s *Scheduler) journalConfig() journal.Config {
-	c := journal.Config{Store: s.config.Store, Place: s.place}
-	if r := s.config.Redactor; r != nil {
-		c.Redact = r.Bytes
-	}
+	c := journal.Config{Store: s.config.Store, Place: s.place, Redact: s.config.Redactor.JSON}
 	if observers := s.config.Observers; len(observers) > 0 {
 		c.Observe = func(w *journal.Wave, e journal.Event) {
 			for _, o := range observers {

@@ -50,7 +50,7 @@ func (cmd claimCommand) Run(c *cli.Context) error {
 		for _, c := range claims {
 			document.Claims = append(document.Claims, claimDocument{c.ID, c.Token, c.Attempt, c.Epoch, c.LeaseUntil.UTC()})
 		}
-		d.Print(document, func(w io.Writer) {
+		d.PrintAsIs(document, func(w io.Writer) {
 			for _, c := range claims {
 				fmt.Fprintln(w, c.ID, c.Token)
 			}

@@ -123,8 +123,8 @@ func (a *asker) show(say io.Writer, engine *aesop.Engine, p wave.Pending) {
 		fmt.Fprintf(say, "its diff cannot be shown: %v\n", err)
 		return
 	}
-	all := strings.SplitAfter(strings.TrimSuffix(diff.Text, "\n"), "\n")
-	fmt.Fprintln(say, strings.TrimSuffix(strings.Join(all[:min(len(all), maxShown)], ""), "\n"))
+	all := strings.SplitAfter(strings.TrimSuffix(a.c.WithoutCredentials(diff.Text), "\n"), "\n")
+	fmt.Fprintln(cli.AsIs(say), strings.TrimSuffix(strings.Join(all[:min(len(all), maxShown)], ""), "\n"))
 	if more := len(all) - maxShown; more > 0 {
 		fmt.Fprintf(say, "… and %d lines more; all of it: wave diff %s\n", more, cli.OneLine(p.Item))
 	}
@@ -161,7 +161,7 @@ func (a *asker) answer(say io.Writer, engine *aesop.Engine, p wave.Pending, line
 func (a *asker) decide(engine *aesop.Engine, p wave.Pending, line string) (said string, err error) {
 	word, rest, _ := strings.Cut(line, " ")
 	rest = strings.TrimSpace(rest)
-	desk, seen := deskOf(engine.Store), wave.Seen{Wave: p.Wave, Item: p.Item, Commit: p.Commit}
+	desk, seen := deskOf(a.c, engine.Store), wave.Seen{Wave: p.Wave, Item: p.Item, Commit: p.Commit}
 	switch word {
 	case "a", "approve":
 		_, err = desk.Approve(a.c, seen)

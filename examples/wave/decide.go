@@ -18,8 +18,8 @@ import (
 )
 
 // deskOf is the desk of a store, for the person who runs this program.
-func deskOf(store statestore.Store) wave.Desk {
-	return wave.Desk{Store: store, By: os.Getenv("USER")}
+func deskOf(c *cli.Context, store statestore.Store) wave.Desk {
+	return wave.Desk{Store: store, By: os.Getenv("USER"), Redactor: c.Redactor}
 }
 
 type decisionDocument struct {
@@ -84,7 +84,7 @@ func (cmd approveCommand) Run(c *cli.Context) error {
 		for _, item := range cmd.Items {
 			seen = append(seen, cmd.of(item))
 		}
-		made, err := deskOf(store).Approve(c, seen...)
+		made, err := deskOf(c, store).Approve(c, seen...)
 		if err != nil {
 			return err
 		}
@@ -101,7 +101,7 @@ type rejectCommand struct {
 
 func (cmd rejectCommand) Run(c *cli.Context) error {
 	return withStore(c, cmd.Common, func(c *cli.Context, place aesop.Place, store statestore.Store) error {
-		made, err := deskOf(store).Reject(c, cmd.of(cmd.Item), cmd.Reason)
+		made, err := deskOf(c, store).Reject(c, cmd.of(cmd.Item), cmd.Reason)
 		if err != nil {
 			return err
 		}
@@ -126,7 +126,7 @@ func (cmd correctCommand) Run(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		return correct(c, place.State, deskOf(store), seen, correction, cmd.Reason)
+		return correct(c, place.State, deskOf(c, store), seen, correction, cmd.Reason)
 	})
 }
 

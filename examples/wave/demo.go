@@ -45,7 +45,7 @@ func (cmd demoCommand) Run(c *cli.Context) (err error) {
 	progress, end := show(c)
 	defer end()
 	engine, err := aesop.Open(c, aesop.Config{Repo: d.repo, Script: filepath.Join(dir, "repository", "script.json"),
-		Settings: aesop.Settings{Driver: "script", State: d.state}, Observers: []wave.Observer{progress}})
+		Settings: aesop.Settings{Driver: "script", State: d.state}, Observers: []wave.Observer{progress}, Redactor: c.Redactor})
 	if err != nil {
 		return err
 	}

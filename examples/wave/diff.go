@@ -44,7 +44,11 @@ func (cmd diffCommand) Run(c *cli.Context) error {
 				fmt.Fprintf(c.Stderr, "not shown: %s\n", path)
 			}
 		}
-		c.Print(document, func(w io.Writer) { fmt.Fprint(w, diff.Text) })
+		print := c.Print
+		if diff.Scanned {
+			document.Diff, print = c.WithoutCredentials(diff.Text), c.PrintAsIs
+		}
+		print(document, func(w io.Writer) { fmt.Fprint(w, document.Diff) })
 		return nil
 	})
 }
@@ -68,7 +72,7 @@ func (cmd logsCommand) Run(c *cli.Context) error {
 	return withStore(c, cmd.Common, func(c *cli.Context, place aesop.Place, store statestore.Store) (err error) {
 		archive := wave.Archive{State: place.State, Store: store}
 		if !c.JSON {
-			c.Print(nil, func(w io.Writer) { _, err = archive.Log(c, cmd.Wave, cmd.Item, cmd.Follow, w) })
+			_, err = archive.Log(c, cmd.Wave, cmd.Item, cmd.Follow, c.Follow())
 			return err
 		}
 		var text strings.Builder

@@ -90,7 +90,7 @@ type waitingRow struct {
 // waiting is what waits for decisions.
 func waiting(ctx context.Context, store statestore.Store) ([]waitingRow, error) {
 	rows := []waitingRow{}
-	all, err := deskOf(store).Pending(ctx)
+	all, err := wave.Desk{Store: store}.Pending(ctx)
 	for _, p := range all {
 		row := waitingRow{Wave: p.Wave, Item: p.Item, Commit: p.Commit, Since: p.Since.UTC(), Decided: p.Decided}
 		if n := len(p.Corrected); n > 0 {
@@ -379,7 +379,9 @@ func (cmd haltSet) Run(c *cli.Context) error {
 		return err
 	}
 	note := wave.HaltNote{Reason: cmd.Reason, At: time.Now().UTC().Truncate(time.Second), By: os.Getenv("USER")}
-	if err := place.Halt().Set(note); err != nil {
+	halt := place.Halt()
+	halt.Redactor = c.Redactor
+	if err := halt.Set(note); err != nil {
 		return err
 	}
 	printHalt(c, &note)

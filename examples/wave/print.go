@@ -36,6 +36,9 @@ func printReport(w io.Writer, state string, r wave.Report) {
 			line += ": " + firstLine(i.Reason)
 		}
 		fmt.Fprintln(w, line)
+		if i.State == journal.StateSecretFound && i.Failure != nil {
+			fmt.Fprintf(w, "                   %s\n", strings.ReplaceAll(cli.Lines(i.Failure.Tail), "\n", "\n                   "))
+		}
 		if i.Verified && i.TestOnBase != nil && *i.TestOnBase == "passed" {
 			fmt.Fprintln(w, "                   its test passed before any change too, and so proves little")
 		}
@@ -89,7 +92,7 @@ func printNext(w io.Writer, state string, r wave.Report) {
 	for _, i := range r.Items {
 		switch i.State {
 		case journal.StateShipped, journal.StateParked:
-		case journal.StateNotVerified, journal.StateFenceViolation, journal.StateIntegrationFailed, journal.StateReviewRejected, journal.StateNoChanges:
+		case journal.StateNotVerified, journal.StateFenceViolation, journal.StateSecretFound, journal.StateIntegrationFailed, journal.StateReviewRejected, journal.StateNoChanges:
 			fmt.Fprintf(w, "next: wave show %s; to have it done again, tracker retry %s\n", cli.OneLine(i.ID), cli.OneLine(i.ID))
 		default:
 			fmt.Fprintf(w, "next: wave show %s\n", cli.OneLine(i.ID))

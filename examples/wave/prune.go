@@ -63,7 +63,7 @@ func (cmd pruneCommand) Run(c *cli.Context) error {
 		return err
 	}
 	return withStore(c, cmd.Common, func(c *cli.Context, place aesop.Place, store statestore.Store) error {
-		archive := wave.Archive{State: place.State, Store: store}
+		archive := wave.Archive{State: place.State, Store: store, Redactor: c.Redactor}
 		document := pruneDocument{SchemaVersion: wave.SchemaVersion, DryRun: cmd.DryRun, Abandoned: append([]string{}, cmd.Abandon...), Waves: []prunedWave{}}
 		if !cmd.DryRun {
 			if err := abandon(c, place, archive, cmd.Abandon); err != nil {
@@ -130,7 +130,7 @@ func abandon(c *cli.Context, place aesop.Place, archive wave.Archive, ids []stri
 		return err
 	}
 	for _, id := range ids {
-		if _, err := archive.Abandon(c, backlog, id, "by "+deskOf(archive.Store).By); err != nil {
+		if _, err := archive.Abandon(c, backlog, id, "by "+deskOf(c, archive.Store).By); err != nil {
 			return err
 		}
 	}

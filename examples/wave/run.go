@@ -40,7 +40,7 @@ func (d driverFlags) open(c *cli.Context, common cli.Common, more map[string]*st
 	if err != nil {
 		return nil, err
 	}
-	engine, err := aesop.Open(c, aesop.Config{Settings: settings, Repo: common.Repo, Script: d.Script, Observers: observers})
+	engine, err := aesop.Open(c, aesop.Config{Settings: settings, Repo: common.Repo, Script: d.Script, Observers: observers, Redactor: c.Redactor})
 	if file, ok := errors.AsType[*aesop.FileError](err); ok && file.File == d.Script {
 		return nil, err
 	}

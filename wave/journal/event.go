@@ -152,6 +152,7 @@ const (
 	OutcomeNoChanges   = "no_changes"
 	OutcomeFence       = "fence_violation"
 	OutcomeDriver      = "driver_failed"
+	OutcomeSecret      = "secret_found" // no agent was given the tree: a known secret is in it
 	OutcomeSetup       = "setup_failed"
 	OutcomeCancelled   = "cancelled"
 )
@@ -189,6 +190,14 @@ type SpotChecked struct {
 	Item   string `json:"item"`
 	Commit string `json:"commit"`
 	Test   Test   `json:"test"`
+}
+
+// Scanned says that a commit that could ship was scanned for secrets. Where it has one that is not allowed, the item's end comes with it.
+type Scanned struct {
+	Item     string   `json:"item"`
+	Commit   string   `json:"commit"`
+	Allowed  []string `json:"allowed,omitempty"` // what was found and is allowed, and by what
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 // Seats that judge a verified commit.
@@ -403,7 +412,7 @@ type Resumed struct {
 }
 
 // TakenOver says, first of all, who goes on with a wave that was left, and which of its processes could not be ended. A seat that is
-// configured now is asked from here on, also where none was when the wave was planned.
+// configured now is asked from here on, also where none was when the wave was planned. What has not shipped is scanned anew.
 type TakenOver struct {
 	Driver    string   `json:"driver"`
 	Tier      int      `json:"tier"`

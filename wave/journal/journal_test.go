@@ -50,6 +50,7 @@ func history() []journal.Event {
 			Commit: "c", Tree: "t", Tail: "end", Exit: pointer(3), Session: "s", Resumed: true, Confinement: "none", Parked: "trees/x", Survivors: []string{"sh (process 2)"}},
 		journal.Verified{Item: "a", Attempt: "t1", Commit: "c", Test: test},
 		journal.SpotChecked{Item: "a", Commit: "c", Test: test},
+		journal.Scanned{Item: "a", Commit: "c", Allowed: []string{"x"}, Warnings: []string{"x"}},
 		journal.Asked{Item: "a", Commit: "c", Corrections: 1},
 		journal.Corrected{Item: "a", Attempt: "t2", Of: "c", By: "ann", Reason: "typo", Files: []string{"a.txt"}, Commit: "c2", Tree: "t2", Refused: "no", Test: &test},
 		journal.Judged{Item: "a", Seat: journal.SeatReview, OK: true, Reason: "fine", By: "ann", Usage: &usage, Confinement: "none", Survivors: []string{"sh (process 4)"}},
@@ -208,7 +209,7 @@ func TestFoldOfTheHistory(t *testing.T) {
 		"times":        a.BuildTime == 7*time.Millisecond && a.TestTime == 20*time.Millisecond && a.ShipTime == 9*time.Millisecond,
 		"verified":     a.Last().Test != nil,
 		"checked":      !a.Refuted() && a.Built() && a.Again != nil,
-		"asked":        a.Asked != nil && a.Asked.Commit == "c" && a.AskedAt.Equal(start.Add(10*time.Second)),
+		"asked":        a.Asked != nil && a.Asked.Commit == "c" && a.AskedAt.Equal(start.Add(11*time.Second)),
 		"corrected":    len(a.Corrected) == 1 && a.Corrected[0].By == "ann",
 		"moved":        r.Base == "b1" && r.Moves == 1 && w.Plan.Repositories[0].Base == "b0",
 		"rebased":      a.Verified == "c3" && a.Rebased.Of == "c2",
@@ -220,7 +221,7 @@ func TestFoldOfTheHistory(t *testing.T) {
 		"item's end":   a.End != nil && a.End.State == journal.StateParked && !a.Open(),
 		"adopted":      a.Adopted != nil && a.Commit == "c9",
 		"settled":      a.Settled && a.Changed && a.Lost,
-		"end":          w.End != nil && w.EndedAt.Equal(start.Add(27*time.Second)),
+		"end":          w.End != nil && w.EndedAt.Equal(start.Add(28*time.Second)),
 	} {
 		if !ok {
 			t.Errorf("%s is not as its event says", what)
@@ -357,7 +358,7 @@ func TestEventsAboutUnknownItems(t *testing.T) {
 		}
 		refused++
 	}
-	if refused != 23 || len(w.Items) != 0 {
+	if refused != 24 || len(w.Items) != 0 {
 		t.Errorf("%d types are about items; the wave has %v", refused, w.Items)
 	}
 }

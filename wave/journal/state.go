@@ -87,6 +87,8 @@ type ItemState struct {
 	Rebased    *Rebased     // the newest that took the commit's place
 	Corrected  []Corrected  // oldest first, also those that came to nothing
 	Again      *SpotChecked // its second test; nil: none
+	Scanned    *Scanned     // the newest; nil: none
+	Stale      bool         // Scanned is of another process than the one that is to push
 	End        *ItemEnded
 	Commit     string // on the remote, "" before
 	Adopted    *Adopted
@@ -157,6 +159,12 @@ func (i *ItemState) Proof() *Test {
 	}
 	return i.Last().Test
 }
+
+// Clean says that the verified commit was scanned, and may be pushed.
+func (i *ItemState) Clean() bool { return i.WasScanned() && !i.Stale }
+
+// WasScanned says that the verified commit was scanned, by whichever process.
+func (i *ItemState) WasScanned() bool { return i.Scanned != nil && i.Scanned.Commit == i.Verified }
 
 // SpotChecked says that what the agent made was tested a second time.
 func (i *ItemState) SpotChecked() bool { return i.Again != nil }
@@ -232,6 +240,9 @@ func (w *Wave) Apply(at time.Time, event Event) error {
 		for _, r := range w.Repositories {
 			r.Failed = nil
 		}
+		for _, i := range w.Select((*ItemState).Open) {
+			i.Stale = true // the process knows other secrets than the one before
+		}
 	case Resumed:
 		return w.resume(e)
 	case Ended:
@@ -291,6 +302,8 @@ func (w *Wave) applyItem(at time.Time, event Event) error {
 			i.Again = &e
 			i.TestTime += time.Duration(e.Test.DurationMs) * time.Millisecond
 		})
+	case Scanned:
+		return w.item(e.Item, func(i *ItemState) { i.Scanned, i.Stale = &e, false })
 	case Judged:
 		w.Survivors = append(w.Survivors, e.Survivors...)
 		return w.item(e.Item, func(i *ItemState) {

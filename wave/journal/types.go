@@ -18,6 +18,7 @@ func (Verified) Type() string         { return "verified" }
 func (Asked) Type() string            { return "asked" }
 func (Corrected) Type() string        { return "corrected" }
 func (SpotChecked) Type() string      { return "spot_checked" }
+func (Scanned) Type() string          { return "scanned" }
 func (Judged) Type() string           { return "judged" }
 func (Unanswered) Type() string       { return "unanswered" }
 func (BaseMoved) Type() string        { return "base_moved" }
@@ -73,6 +74,7 @@ func readers() map[string]func([]byte) (Event, error) {
 		Asked{}.Type():            read[Asked],
 		Corrected{}.Type():        read[Corrected],
 		SpotChecked{}.Type():      read[SpotChecked],
+		Scanned{}.Type():          read[Scanned],
 		Judged{}.Type():           read[Judged],
 		Unanswered{}.Type():       read[Unanswered],
 		BaseMoved{}.Type():        read[BaseMoved],

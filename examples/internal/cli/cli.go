@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,6 +17,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"aesop"
+	"aesop/redact"
 	"aesop/tracker"
 	"aesop/wave"
 )
@@ -32,11 +34,13 @@ const (
 // Context is what a command gets.
 type Context struct {
 	context.Context
-	Stdin   io.Reader
-	Stdout  io.Writer // machine output, and what was asked for
-	Stderr  io.Writer // progress and diagnostics, without control characters
-	JSON    bool
-	Signals <-chan os.Signal // SIGINT and SIGTERM
+	Stdin  io.Reader
+	Stdout io.Writer // machine output, and what was asked for
+	Stderr io.Writer // progress and diagnostics, without secrets and control characters
+	JSON   bool
+	// Redactor takes secrets out of all that is printed. It knows those of the program's environment; what else is to be hidden is told to it.
+	Redactor *redact.Redactor
+	Signals  <-chan os.Signal // SIGINT and SIGTERM
 
 	Interactive bool    // standard input and standard error are a terminal: somebody can be asked
 	Screen      *Screen // draws on standard error; nil where that is no terminal, or the person wants plain lines
@@ -110,8 +114,13 @@ func run(c *Context, name, description string, grammar any, args []string) (code
 			code = OK
 		}
 	}()
-	c.Stderr = plain{c.Stderr}
+	if err := c.secretless(os.Environ()); err != nil {
+		fmt.Fprintf(c.Stderr, "%s: %v\n", name, err)
+		return Usage
+	}
+	c.Stderr = people{c.Stderr, c.Redactor}
 	if c.Screen != nil {
+		c.Screen.clean = c.Redactor.String
 		c.Stderr = c.Screen
 		defer c.Screen.Close()
 	}
@@ -226,17 +235,14 @@ func codeOf(err error) int {
 	return Usage
 }
 
-// Print writes a document under --json, and what human writes otherwise, without control characters.
-func (c *Context) Print(document any, human func(io.Writer)) {
-	if c.JSON {
-		c.document(document)
-		return
-	}
-	human(plain{c.Stdout})
+func (c *Context) document(v any) {
+	var text bytes.Buffer
+	c.encoded(&text, v)
+	_, _ = c.Stdout.Write(c.Redactor.JSON(text.Bytes())) // Stdout remembers what went wrong
 }
 
-func (c *Context) document(v any) {
-	encoder := json.NewEncoder(c.Stdout)
+func (c *Context) encoded(to io.Writer, v any) {
+	encoder := json.NewEncoder(to)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
 	if err := encoder.Encode(v); err != nil {

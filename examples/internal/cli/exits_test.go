@@ -110,6 +110,9 @@ func TestPrint(t *testing.T) {
 	for asked, want := range map[bool]string{true: "{\n  \"a\": \"<b>\"\n}\n", false: "for people\n"} {
 		var out bytes.Buffer
 		c := &Context{Stdout: &out, JSON: asked}
+		if err := c.secretless(nil); err != nil {
+			t.Fatal(err)
+		}
 		c.Print(map[string]string{"a": "<b>"}, func(w io.Writer) { fmt.Fprintln(w, "for people") })
 		if out.String() != want {
 			t.Errorf("printed %q, want %q", out.String(), want)

@@ -15,6 +15,8 @@ import (
 type Screen struct {
 	out  io.Writer
 	size func() (columns, rows int)
+	// clean takes secrets out of a text.
+	clean func(string) string
 
 	mu    sync.Mutex
 	lines []string
@@ -26,7 +28,7 @@ type Screen struct {
 
 // NewScreen draws on out, a terminal of that size.
 func NewScreen(out io.Writer, size func() (columns, rows int)) *Screen {
-	return &Screen{out: out, size: size}
+	return &Screen{out: out, size: size, clean: func(text string) string { return text }}
 }
 
 // Draw shows lines instead of those before. No line wraps, and there are never more than fit.
@@ -52,7 +54,7 @@ func (s *Screen) Write(text []byte) (int, error) {
 // Hold takes the lines away until release is called, for somebody who talks with the person: what is written to talk appears at once.
 func (s *Screen) Hold() (talk io.Writer, release func()) {
 	s.set(true)
-	return talker{s}, func() { s.set(false) }
+	return talker{s: s}, func() { s.set(false) }
 }
 
 func (s *Screen) set(held bool) {
@@ -62,13 +64,20 @@ func (s *Screen) set(held bool) {
 	s.redraw(nil)
 }
 
-type talker struct{ s *Screen }
+type talker struct {
+	s    *Screen
+	asIs bool // what is written is to be seen as it is
+}
 
 func (t talker) Write(text []byte) (int, error) {
 	t.s.mu.Lock()
 	defer t.s.mu.Unlock()
 	t.s.open = len(text) > 0 && text[len(text)-1] != '\n'
-	_, err := io.WriteString(t.s.out, Lines(string(text)))
+	said := string(text)
+	if !t.asIs {
+		said = t.s.clean(said)
+	}
+	_, err := io.WriteString(t.s.out, Lines(said))
 	return len(text), err
 }
 
@@ -91,7 +100,7 @@ func (s *Screen) redraw(above []byte) {
 		b.WriteByte('\n') // not behind the question
 		s.open = false
 	}
-	b.WriteString(Lines(string(above)))
+	b.WriteString(Lines(s.clean(string(above))))
 	columns, rows := s.size()
 	lines := s.lines
 	if s.held {
@@ -101,7 +110,7 @@ func (s *Screen) redraw(above []byte) {
 		lines = append(append([]string{}, lines[:max(rows-2, 0)]...), fmt.Sprintf("… and %d more", more+1))
 	}
 	for _, line := range lines {
-		b.WriteString(Cut(line, columns-1) + "\n") // a full last column would begin a row of its own
+		b.WriteString(Cut(s.clean(line), columns-1) + "\n") // a full last column would begin a row of its own
 	}
 	s.drawn = len(lines)
 	if b.Len() > 0 {

@@ -24,7 +24,7 @@ func withoutControls(text, but string) string {
 	}, text)
 }
 
-// plain passes on what is for people to read. Each Write must hold whole characters, as those of package fmt do.
+// plain passes on what is for people to read, with its secrets. Each Write must hold whole characters, as those of package fmt do.
 type plain struct{ to io.Writer }
 
 func (p plain) Write(text []byte) (int, error) {
