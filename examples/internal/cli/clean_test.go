@@ -108,3 +108,38 @@ func TestHoldersGetWhatTheyAskFor(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatPeopleDecideAboutIsShown: all but credentials that are known or show by their shape, wherever it is said.
+func TestWhatPeopleDecideAboutIsShown(t *testing.T) {
+	t.Setenv("DEPLOY_TOKEN", known)
+	shaped := "AKIA" + strings.Repeat("Q7", 8)
+	const command = `DB_PASSWORD="$(cat /etc/hostname)" sh start`
+	diff := "-old " + known + "\n+" + command + "\n+key " + shaped + "\n context\n"
+	want := "-old [REDACTED]\n+" + command + "\n+key [REDACTED]\n context\n"
+	var out, terminal bytes.Buffer
+	screen := NewScreen(&terminal, func() (int, int) { return 80, 24 })
+	grammar := &struct {
+		Say sayCommand `cmd:""`
+	}{sayCommand{as: func(c *Context) error {
+		shown := c.WithoutCredentials(diff)
+		if shown != want {
+			t.Errorf("shown %q", shown)
+		}
+		if same := c.WithoutCredentials(command); same != command {
+			t.Errorf("clean, and shown %q", same)
+		}
+		c.PrintAsIs(nil, func(w io.Writer) { fmt.Fprint(w, shown) })
+		talk, release := c.Screen.Hold()
+		fmt.Fprint(AsIs(talk), command+"\n")
+		fmt.Fprint(talk, "DB_PASSWORD="+strings.Repeat("x7", 9)+"\n")
+		release()
+		return nil
+	}}}
+	run(&Context{Context: t.Context(), Stdout: &out, Stderr: io.Discard, Screen: screen}, "program", "", grammar, []string{"say"})
+	if out.String() != want {
+		t.Errorf("printed %q", out.String())
+	}
+	if got := strings.ReplaceAll(terminal.String(), "\r", ""); strings.Count(got, command) != 1 || strings.Contains(got, "x7x7") {
+		t.Errorf("said %q", got)
+	}
+}
