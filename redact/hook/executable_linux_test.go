@@ -34,7 +34,7 @@ func TestHookThatGitPassesBy(t *testing.T) {
 		}},
 		"right of others": {false, func(p *place) {
 			if os.Getuid() == 0 {
-				p.Skip("root may run what anybody may")
+				p.Skip("not applicable: root may run what anybody may")
 			}
 			p.install()
 			if err := os.Chmod(p.hookPath(), 0o601); err != nil {
