@@ -53,7 +53,7 @@ func cleanData() []string {
 		"github.com/acme/<word> v1.2.{digit:1}-0.20260{digit:9}-{hex:12} h1:{base64:43}=",
 		"h1:AA{base64:41}=",
 		"      \"integrity\": \"sha512-{base64:86}==\",",
-		"      \"resolved\": \"https://registry.npmjs.org/<word>/-/<word>-<version>.tgz\",",
+		"      \"resolved\": \"https://registry.host.test/<word>/-/<word>-<version>.tgz\",",
 		"  resolved \"https://registry.yarnpkg.com/<word>/-/<word>-<version>.tgz#{hex:40}\"",
 		"  integrity sha512-{base64:86}==",
 		"    resolution: {integrity: sha512-{base64:86}==}",

@@ -46,7 +46,7 @@ func specials() []special {
 		{"aws", "both keys", "credentials file", "[default]\naws_access_key_id = AKIA{ALNUM:16}\naws_secret_access_key = «{base64:40}»\nregion = eu-west-1\n"},
 		{"aws", "both keys", "escaped json", `{"content":"{\"AccessKeyId\": \"ASIA{ALNUM:16}\", \"SecretAccessKey\": \"«{base64:40}»\"}"}` + "\n"},
 		{"docker", "login", "config.json", "{\n\t\"auths\": {\n\t\t\"registry.internal\": {\n\t\t\t\"auth\": \"«<basic>»\"\n\t\t}\n\t}\n}\n"},
-		{"npm", "token", "npmrc", "//registry.npmjs.org/:_authToken=«npm_{alnum:36}»\n"},
+		{"npm", "token", "npmrc", "//registry.host.test/:_authToken=«npm_{alnum:36}»\n"},
 		{"npm", "old token", "npmrc", "//npm.internal/:_authToken=«" + uuid + "»\n"},
 		{"telegram", "bot token", "url", "POST https://api.telegram.org/bot{digit:10}:«AA{base64url:33}»/sendMessage\n"},
 		{"mailgun", "key", "curl", "$ curl -s --user 'api:«key-{hex:32}»' https://api.mailgun.net/v3/domains\n"},
