@@ -3,7 +3,6 @@ package scan
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -110,8 +109,11 @@ func (r *run) pushed(ctx context.Context, remote string, refs []PushedRef, their
 	if err != nil {
 		return err
 	}
-	return errors.Join(
-		r.commits(ctx, moved, theirs),
-		r.commits(ctx, fresh, append(tracked, theirs...)),
-		r.each(ctx, fresh))
+	if err := r.commits(ctx, moved, theirs); err != nil {
+		return err
+	}
+	if err := r.commits(ctx, fresh, append(tracked, theirs...)); err != nil {
+		return err
+	}
+	return r.each(ctx, fresh)
 }
