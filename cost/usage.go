@@ -1,9 +1,15 @@
 // Package cost counts what agents use. Token counts are vectors of disjoint classes, so that adding them never counts a
-// token twice, whatever a vendor's own fields overlap.
+// token twice, whatever a vendor's own fields overlap. Money is in integers.
+//
+// A Call is one row: what a model call used and, as far as it is known, what that cost. A Ledger keeps rows, in a store or in a file. A
+// Book adds them up, and is the only thing that does: a Query with one half-open Window selects, Total and Groups answer. A Projector
+// tells from a Book where spending is going, and Alerts tell people before it is there. What is not known is never 0: it is counted
+// beside the sums, or is nil.
 package cost
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 )
 
@@ -20,15 +26,15 @@ type Usage struct {
 	Metered      bool // false: the other figures are unknown, or only part of the truth
 }
 
-// Add sums two usages. The sum is metered only if both are; a model name survives only if both agree.
+// Add sums two usages; a count that is more than can be counted stays at the most. The sum is metered only if both are; a model name survives only if both agree.
 func (u Usage) Add(v Usage) Usage {
 	sum := Usage{
-		Input:        u.Input + v.Input,
-		CacheRead:    u.CacheRead + v.CacheRead,
-		CacheWrite5m: u.CacheWrite5m + v.CacheWrite5m,
-		CacheWrite1h: u.CacheWrite1h + v.CacheWrite1h,
-		Output:       u.Output + v.Output,
-		Reasoning:    u.Reasoning + v.Reasoning,
+		Input:        addUp(u.Input, v.Input),
+		CacheRead:    addUp(u.CacheRead, v.CacheRead),
+		CacheWrite5m: addUp(u.CacheWrite5m, v.CacheWrite5m),
+		CacheWrite1h: addUp(u.CacheWrite1h, v.CacheWrite1h),
+		Output:       addUp(u.Output, v.Output),
+		Reasoning:    addUp(u.Reasoning, v.Reasoning),
 		Metered:      u.Metered && v.Metered,
 	}
 	if u.Model == v.Model {
@@ -39,7 +45,7 @@ func (u Usage) Add(v Usage) Usage {
 
 // Tokens is the sum of the classes.
 func (u Usage) Tokens() int64 {
-	return u.Input + u.CacheRead + u.CacheWrite5m + u.CacheWrite1h + u.Output
+	return addUp(addUp(addUp(u.Input, u.CacheRead), addUp(u.CacheWrite5m, u.CacheWrite1h)), u.Output)
 }
 
 // Sum adds usages; the sum of none is unmetered.
@@ -54,7 +60,10 @@ func Sum(all ...Usage) Usage {
 	return sum
 }
 
-// Check refuses counts that cannot be: below zero, or more reasoning than output.
+// maxCount is more than any call can use, so that a count above it is an error of whoever counted.
+const maxCount = 1 << 40
+
+// Check refuses counts that cannot be: below zero, greater than any call's, or more reasoning than output.
 func (u Usage) Check() error {
 	for _, c := range []struct {
 		name  string
@@ -63,6 +72,9 @@ func (u Usage) Check() error {
 		{"output", u.Output}, {"reasoning", u.Reasoning}} {
 		if c.count < 0 {
 			return fmt.Errorf("usage: %s is %d, must not be negative", c.name, c.count)
+		}
+		if c.count > maxCount {
+			return fmt.Errorf("usage: %s is %d, more than any call can use", c.name, c.count)
 		}
 	}
 	if u.Reasoning > u.Output {
@@ -92,11 +104,14 @@ func (u Usage) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote.
+// UnmarshalJSON reads what MarshalJSON wrote. Usage that is metered must say what every call has, the input and the output.
 func (u *Usage) UnmarshalJSON(data []byte) error {
 	var in usageJSON
 	if err := json.Unmarshal(data, &in); err != nil {
 		return err
+	}
+	if in.Metered && (in.Input == nil || in.Output == nil) {
+		return errors.New("usage: it is metered, but input or output is missing")
 	}
 	count := func(p *int64) int64 {
 		if p == nil {

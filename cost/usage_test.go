@@ -87,6 +87,14 @@ func TestJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(`{"input": "many"}`), &u); err == nil {
 		t.Error("a text was taken for a count")
 	}
+	for _, text := range []string{`{"metered":true}`, `{"input":1,"metered":true}`, `{"input":null,"output":1,"metered":true}`} {
+		if err := json.Unmarshal([]byte(text), &u); err == nil {
+			t.Errorf("%s was read as %+v: what is missing is not 0", text, u)
+		}
+	}
+	if err := json.Unmarshal([]byte(`{"input":1,"output":2,"metered":true}`), &u); err != nil || u != (cost.Usage{Input: 1, Output: 2, Metered: true}) {
+		t.Errorf("got %+v, %v", u, err)
+	}
 }
 
 func ExampleSum() {
