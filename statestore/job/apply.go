@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"aesop/cost"
 	"aesop/statestore"
 	"aesop/tracker"
 )
@@ -67,7 +68,21 @@ func learn(r statestore.Reader, a *ask, before *Record) error {
 			return err
 		}
 	}
-	return nil
+	return learnRoom(r, a, before)
+}
+
+// learnRoom asks the purse of a request.
+func learnRoom(r statestore.Reader, a *ask, before *Record) error {
+	if a.purse == nil || before == nil {
+		return nil
+	}
+	granted, err := a.purse.Grant(r, *before)
+	if errors.Is(err, cost.ErrCeiling) {
+		a.ceiling = err
+		return nil
+	}
+	a.granted = granted
+	return err
 }
 
 // write stores the job and keeps its indexes.
@@ -85,6 +100,9 @@ func write(tx statestore.Tx, a ask, before *Record, rev statestore.Rev, after Re
 			return err
 		}
 	}
+	if err := keepReserved(tx, before, after); err != nil {
+		return err
+	}
 	live := after.Status.Live()
 	if before != nil && before.Status.Live() == live {
 		return nil
@@ -98,6 +116,18 @@ func write(tx statestore.Tx, a ask, before *Record, rev statestore.Rev, after Re
 		index.Live = after.ID
 	}
 	return put(tx, itemKey(after.Item), index, rev)
+}
+
+// keepReserved keeps the index of jobs that have something reserved.
+func keepReserved(tx statestore.Tx, before *Record, after Record) error {
+	had := before != nil && before.Reserved != nil
+	switch {
+	case after.Reserved != nil && !had:
+		return put(tx, reservedKey(after.ID), after.ID, 0)
+	case after.Reserved == nil && had:
+		return tx.Delete(reservedKey(after.ID), statestore.Any)
+	}
+	return nil
 }
 
 func put(tx statestore.Tx, k statestore.Key, value any, rev statestore.Rev) error {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"aesop/cost"
 	"aesop/statestore"
 	"aesop/statestore/job"
 	"aesop/statestore/sqlite"
@@ -426,5 +427,102 @@ func TestOneWinner(t *testing.T) {
 		if _, events := f.events(id); len(events) != 2+8 {
 			t.Errorf("%d events, want create, claim and all ends", len(events))
 		}
+	}
+}
+
+// purse grants what it holds, or says that there is no room.
+type purse struct {
+	grant cost.Amount
+	err   error
+}
+
+func (p purse) Grant(statestore.Reader, job.Record) (*job.Reservation, error) {
+	if p.err != nil {
+		return nil, p.err
+	}
+	return &job.Reservation{Model: "m", Amount: p.grant}, nil
+}
+
+func (f *fixture) reserving() map[string]cost.Amount {
+	f.Helper()
+	held := map[string]cost.Amount{}
+	err := f.store.View(f.Context(), func(r statestore.Reader) error {
+		for record, err := range job.Reserving(r) {
+			if err != nil {
+				return err
+			}
+			held[record.ID] = record.Reserved.Amount
+		}
+		return nil
+	})
+	if err != nil {
+		f.Fatal(err)
+	}
+	return held
+}
+
+func TestAReservationLastsAsLongAsItsAttempt(t *testing.T) {
+	f := newFixture(t)
+	ten, six := cost.Amount{Tokens: 10}, cost.Amount{Tokens: 6}
+	for _, end := range []struct {
+		name string
+		ask  func(id, token string, seen job.Record) job.Request
+	}{
+		{"complete", func(id, token string, _ job.Record) job.Request {
+			return job.Complete{ID: id, By: job.Worker{Token: token}}
+		}},
+		{"cancel", func(id, _ string, seen job.Record) job.Request {
+			return job.Cancel{ID: id, By: job.Operator{TransitionSeq: seen.TransitionSeq}}
+		}},
+		{"requeue", func(id, _ string, seen job.Record) job.Request {
+			return job.Requeue{ID: id, By: job.Operator{TransitionSeq: seen.TransitionSeq}}
+		}},
+	} {
+		id, token := end.name, f.token()
+		f.create(id, id)
+		f.applied(job.Claim{ID: id, Token: token, Reserve: purse{grant: ten}})
+		if diff := cmp.Diff(map[string]cost.Amount{id: ten}, f.reserving()); diff != "" {
+			t.Errorf("%s: claimed: %s", id, diff)
+		}
+		seen := f.applied(job.Reserve{ID: id, By: job.Worker{Token: token}, Reserve: purse{grant: six}})
+		if diff := cmp.Diff(map[string]cost.Amount{id: six}, f.reserving()); diff != "" {
+			t.Errorf("%s: reserved anew: %s", id, diff)
+		}
+		later := time.Date(2030, 1, 2, 3, 0, 0, 0, time.UTC)
+		if !seen.Deadline.IsZero() {
+			t.Errorf("%s: a deadline that nobody gave: %s", id, seen.Deadline)
+		}
+		seen = f.applied(job.Reserve{ID: id, By: job.Worker{Token: token}, Reserve: purse{grant: six}, Deadline: later})
+		if !seen.Deadline.Equal(later) {
+			t.Errorf("%s: its deadline is %s", id, seen.Deadline)
+		}
+		if seen = f.applied(job.Reserve{ID: id, By: job.Worker{Token: token}, Reserve: purse{grant: six}}); !seen.Deadline.Equal(later) {
+			t.Errorf("%s: its deadline is not kept, %s", id, seen.Deadline)
+		}
+		d := f.apply(end.ask(id, token, seen))
+		if d.Released == nil || d.Released.Reserved.Amount != six || d.Released.Attempt != tracker.AttemptID(token) || len(f.reserving()) > 0 {
+			t.Errorf("%s: released %v, still reserved %v", id, d.Released, f.reserving())
+		}
+	}
+}
+
+func TestWithoutRoomNothingIsClaimed(t *testing.T) {
+	f := newFixture(t)
+	f.create("a", "i")
+	full := &cost.Refusal{Need: 3}
+	before := f.dump()
+	if d := f.apply(job.Claim{ID: "a", Token: f.token(), Reserve: purse{err: full}}); d.Reason != job.NoRoom || !errors.Is(d.Ceiling, cost.ErrCeiling) {
+		t.Errorf("%+v", d)
+	}
+	if f.dump() != before {
+		t.Error("a refused claim left something")
+	}
+	broken := errors.New("the disk is gone")
+	err := f.store.Update(t.Context(), func(tx statestore.Tx) error {
+		_, err := job.Apply(tx, job.Claim{ID: "a", Token: f.token(), Reserve: purse{err: broken}})
+		return err
+	})
+	if !errors.Is(err, broken) {
+		t.Errorf("a purse that cannot be asked: %v", err)
 	}
 }

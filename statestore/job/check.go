@@ -79,6 +79,15 @@ func tokenUnused(_ *Record, a ask, _ time.Time) *Decision {
 	return nil
 }
 
+func granted(_ *Record, a ask, _ time.Time) *Decision {
+	if a.ceiling == nil {
+		return nil
+	}
+	decision := refused(NoRoom, "%s of job %s: %v", a.name, a.id, a.ceiling)
+	decision.Ceiling = a.ceiling
+	return decision
+}
+
 func fieldsFit(r *Record, a ask, _ time.Time) *Decision {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(a.fields, &members); err != nil || members == nil {
@@ -100,7 +109,7 @@ func reserved(name string) bool {
 	plain := strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(name))
 	return slices.Contains([]string{
 		"id", "item", "wave", "seat", "status", "reason", "attempt", "iteration", "epoch", "transitionseq", "deadline", "final",
-		"explicit", "progress", "createdat", "updatedat", "token",
+		"explicit", "reserved", "progress", "createdat", "updatedat", "token",
 	}, plain)
 }
 

@@ -39,6 +39,7 @@ const (
 	ReservedField   Reason = "reserved_field"
 	BadFields       Reason = "bad_fields"
 	FieldsTooLarge  Reason = "fields_too_large"
+	NoRoom          Reason = "ceiling"        // a limit has no room for the reservation
 	DeadlineAhead   Reason = "deadline_ahead" // or there is none
 	OldIteration    Reason = "old_iteration"
 	NoReason        Reason = "no_reason"
@@ -52,6 +53,10 @@ type Decision struct {
 	Reason  Reason // "" where it was applied
 	Text    string // the reason in words
 	Record  Record // the job after the decision; zero where there is none
+	Ceiling error  // of NoRoom: what the Purse said
+	// Released is the job as it was, where the request ended an attempt that still had a reservation: what it used of that nobody has said.
+	// Nil: none did.
+	Released *Record
 
 	audit bool // to be recorded though nothing changes
 }
@@ -89,7 +94,12 @@ func decide(rows []row, record *Record, a ask, now time.Time) Decision {
 	if row.effect != nil {
 		row.effect(&next, a)
 	}
-	return Decision{Outcome: Applied, Record: next}
+	decision := Decision{Outcome: Applied}
+	if next.Status != Running && next.Reserved != nil {
+		decision.Released, next.Reserved = record, nil
+	}
+	decision.Record = next
+	return decision
 }
 
 // judge returns the row to apply, or why none is. Authority comes before status: who may not ask learns nothing of the job.

@@ -18,6 +18,14 @@ func create(r *Record, a ask) {
 func startAttempt(r *Record, a ask) {
 	r.Attempt = tracker.AttemptID(a.by.authority().token)
 	r.Deadline = a.deadline.UTC()
+	r.Reserved = a.granted
+}
+
+func reserve(r *Record, a ask) {
+	r.Reserved = a.granted
+	if !a.deadline.IsZero() {
+		r.Deadline = a.deadline.UTC()
+	}
 }
 
 func clearAttempt(r *Record, _ ask) {

@@ -7,6 +7,8 @@ package job
 import (
 	"encoding/json"
 	"time"
+
+	"aesop/cost"
 )
 
 // Status of a job.
@@ -30,6 +32,12 @@ func (s Status) Ended() bool {
 // Live says whether the status keeps other jobs from the item.
 func (s Status) Live() bool { return s == Pending || s == Running }
 
+// Reservation is what is set aside for a running attempt. It is gone when the job runs no more.
+type Reservation struct {
+	Model  string      `json:"model,omitempty"` // that the attempt asks for; "" is not known
+	Amount cost.Amount `json:"amount"`
+}
+
 // Record is a job as stored. Its token is kept only as its attempt id.
 type Record struct {
 	ID            string          `json:"id"`
@@ -45,6 +53,7 @@ type Record struct {
 	Deadline      time.Time       `json:"deadline,omitzero"`
 	Final         bool            `json:"final,omitempty"`
 	Explicit      bool            `json:"explicit,omitempty"` // the terminal was asked for, not inferred
+	Reserved      *Reservation    `json:"reserved,omitempty"` // what the running attempt may still use; nil: nothing is set aside
 	Progress      json.RawMessage `json:"progress,omitempty"`
 	CreatedAt     time.Time       `json:"createdAt"`
 	UpdatedAt     time.Time       `json:"updatedAt"`

@@ -15,6 +15,7 @@ import (
 //	item/ITEM            the item's newest epoch and its live job
 //	attempt/ATTEMPT      the ID of the job that it was an attempt of, so that no token serves twice
 //	wave-job/WAVE/ID     the ID, for List
+//	reserved/ID          the ID of a job whose attempt has something reserved
 //
 // and the events of a job in the stream job/ID.
 
@@ -24,6 +25,7 @@ func Stream(id string) string { return "job/" + id }
 func jobKey(id string) statestore.Key          { return statestore.Key("job/" + id) }
 func itemKey(item string) statestore.Key       { return statestore.Key("item/" + item) }
 func attemptKey(attempt string) statestore.Key { return statestore.Key("attempt/" + attempt) }
+func reservedKey(id string) statestore.Key     { return statestore.Key("reserved/" + id) }
 func waveKey(wave, id string) statestore.Key   { return statestore.Key("wave-job/" + wave + "/" + id) }
 
 // itemIndex is what is known of all jobs of an item.
@@ -58,6 +60,46 @@ func List(r statestore.Reader, wave string) iter.Seq2[Record, error] {
 			}
 			if err == nil && record.Wave != wave {
 				continue // of a wave whose name goes on after the slash
+			}
+			if !yield(record, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Reserving yields the running jobs that have something reserved, in the order of their ids.
+func Reserving(r statestore.Reader) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		for entry, err := range r.Scan(statestore.Range{Prefix: reservedKey("")}) {
+			var record Record
+			if err == nil {
+				record, err = listed(r, entry)
+			}
+			if !yield(record, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Alive yields the pending and running jobs, in the order of their items.
+func Alive(r statestore.Reader) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		for entry, err := range r.Scan(statestore.Range{Prefix: itemKey("")}) {
+			var index itemIndex
+			if err == nil {
+				err = json.Unmarshal(entry.Value, &index)
+			}
+			var record Record
+			if err == nil && index.Live == "" {
+				continue
+			}
+			if err == nil {
+				record, err = Get(r, index.Live)
+			}
+			if err != nil {
+				err = fmt.Errorf("record %s: %w", entry.Key, err)
 			}
 			if !yield(record, err) || err != nil {
 				return

@@ -3,9 +3,11 @@ package job
 import (
 	"encoding/json"
 	"time"
+
+	"aesop/statestore"
 )
 
-// Request is what may be asked of a job: Create, Claim, Progress, Complete, Fail, Cancel, Timeout, Requeue, Redispatch or
+// Request is what may be asked of a job: Create, Claim, Reserve, Progress, Complete, Fail, Cancel, Timeout, Requeue, Redispatch or
 // Finalize. None of them has a status to set; the table has.
 type Request interface {
 	ask() ask
@@ -66,6 +68,22 @@ type Claim struct {
 	ID       string
 	Token    string
 	Deadline time.Time // when Timeout may end the attempt; zero: never
+	Reserve  Purse     // nil: nothing is reserved
+}
+
+// Purse says, in the transaction that reserves it, how much an attempt may use. It sees the job as it is before the request.
+type Purse interface {
+	// Grant returns what to reserve, nil for nothing, or an error that is cost.ErrCeiling where there is no room, which refuses the request.
+	// Any other error is one of the store.
+	Grant(r statestore.Reader, job Record) (*Reservation, error)
+}
+
+// Reserve changes what a running attempt has reserved, by a Worker or an Operator: to what a Purse grants, or to nothing.
+type Reserve struct {
+	ID       string
+	By       Authority
+	Reserve  Purse     // nil: nothing is reserved any more
+	Deadline time.Time // of the attempt from now on; zero: as it was
 }
 
 // Progress merges the members of a JSON object into those that the job has. The names of Record's own fields are refused.
@@ -133,17 +151,24 @@ type ask struct {
 
 	create    Create
 	deadline  time.Time
+	purse     Purse
 	fields    json.RawMessage
 	iteration int
 
 	live  string // the item's live job
 	epoch int    // the item's newest
 	spent bool   // the token was used before
+
+	granted *Reservation
+	ceiling error // why nothing was granted
 }
 
 func (r Create) ask() ask { return ask{name: "create", id: r.ID, by: Operator{}, create: r} }
 func (r Claim) ask() ask {
-	return ask{name: "claim", id: r.ID, by: Worker{r.Token}, deadline: r.Deadline}
+	return ask{name: "claim", id: r.ID, by: Worker{r.Token}, deadline: r.Deadline, purse: r.Reserve}
+}
+func (r Reserve) ask() ask {
+	return ask{name: "reserve", id: r.ID, by: r.By, purse: r.Reserve, deadline: r.Deadline}
 }
 func (r Progress) ask() ask { return ask{name: "progress", id: r.ID, by: r.By, fields: r.Fields} }
 func (r Complete) ask() ask { return ask{name: "complete", id: r.ID, by: r.By, reason: r.Reason} }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"aesop/cost"
 	"aesop/tracker"
 )
 
@@ -29,6 +30,15 @@ claim/token             no_such_job  ->running         wrong_status      wrong_s
 claim/absent            no_such_job  bad_token         bad_token         bad_token         bad_token         bad_token         bad_token         bad_token
 claim/short             no_such_job  bad_token         bad_token         bad_token         bad_token         bad_token         bad_token         bad_token
 claim/spent             no_such_job  token_used        wrong_status      wrong_status      wrong_status      wrong_status      wrong_status      wrong_status
+claim/full              no_such_job  ceiling           wrong_status      wrong_status      wrong_status      wrong_status      wrong_status      wrong_status
+reserve/token           no_such_job  no_attempt        ->running         wrong_status      wrong_status      wrong_status      wrong_status      wrong_status
+reserve/nothing         no_such_job  no_attempt        ->running         wrong_status      wrong_status      wrong_status      wrong_status      wrong_status
+reserve/full            no_such_job  no_attempt        ceiling           wrong_status      wrong_status      wrong_status      wrong_status      wrong_status
+reserve/stale           no_such_job  no_attempt        stale_attempt     stale_attempt     stale_attempt     stale_attempt     stale_attempt     stale_attempt
+reserve/operator        no_such_job  wrong_status      ->running         wrong_status      wrong_status      wrong_status      wrong_status      wrong_status
+reserve/staleoperator   no_such_job  stale_transition  stale_transition  stale_transition  stale_transition  stale_transition  stale_transition  stale_transition
+reserve/engine          no_such_job  wrong_authority   wrong_authority   wrong_authority   wrong_authority   wrong_authority   wrong_authority   wrong_authority
+reserve/absent          no_such_job  wrong_authority   wrong_authority   wrong_authority   wrong_authority   wrong_authority   wrong_authority   wrong_authority
 progress/token          no_such_job  no_attempt        ->running         wrong_status      wrong_status      wrong_status      wrong_status      wrong_status
 progress/stale          no_such_job  no_attempt        stale_attempt     stale_attempt     stale_attempt     stale_attempt     stale_attempt     stale_attempt
 progress/absent         no_such_job  no_attempt        stale_attempt     stale_attempt     stale_attempt     stale_attempt     stale_attempt     stale_attempt
@@ -83,7 +93,7 @@ nonsense                unknown_request unknown_request unknown_request  unknown
 var outcomes = map[Reason]Outcome{
 	UnknownRequest: Invalid, Incomplete: Invalid, BadName: Invalid, BadToken: Invalid, BadFields: Invalid, NoReason: Invalid,
 	NoSuchJob: Refused, WrongAuthority: Refused, NoAttempt: Refused, StaleAttempt: Refused, TokenUsed: Refused,
-	ReservedField: Refused, FieldsTooLarge: Refused, DeadlineAhead: Refused, OldIteration: Refused, AlreadyFinal: Refused,
+	ReservedField: Refused, NoRoom: Refused, FieldsTooLarge: Refused, DeadlineAhead: Refused, OldIteration: Refused, AlreadyFinal: Refused,
 	JobExists: Conflict, StaleTransition: Conflict, WrongStatus: Conflict, AlreadyEnded: Conflict, ItemBusy: Conflict,
 }
 
@@ -120,6 +130,7 @@ func cases() map[string]ask {
 		"claim/absent":      Claim{ID: id}.ask(),
 		"claim/short":       Claim{ID: id, Token: token(1)[2:]}.ask(),
 		"claim/spent":       Claim{ID: id, Token: token(1)}.ask(),
+		"claim/full":        Claim{ID: id, Token: token(1)}.ask(),
 		"progress/token":    Progress{ID: id, By: Worker{token(0)}, Fields: fields}.ask(),
 		"progress/stale":    Progress{ID: id, By: Worker{token(1)}, Fields: fields}.ask(),
 		"progress/absent":   Progress{ID: id, Fields: fields}.ask(),
@@ -153,6 +164,15 @@ func cases() map[string]ask {
 		"finalize/absent":   Finalize{ID: id, Reason: "r"}.ask(),
 		"finalize/silent":   Finalize{ID: id, By: operator, Reason: " "}.ask(),
 
+		"reserve/token":         Reserve{ID: id, By: Worker{token(0)}}.ask(),
+		"reserve/nothing":       Reserve{ID: id, By: Worker{token(0)}}.ask(),
+		"reserve/full":          Reserve{ID: id, By: Worker{token(0)}}.ask(),
+		"reserve/stale":         Reserve{ID: id, By: Worker{token(1)}}.ask(),
+		"reserve/operator":      Reserve{ID: id, By: operator}.ask(),
+		"reserve/staleoperator": Reserve{ID: id, By: staleOperator}.ask(),
+		"reserve/engine":        Reserve{ID: id, By: Engine{Attempt: attempt, TransitionSeq: 7}}.ask(),
+		"reserve/absent":        Reserve{ID: id}.ask(),
+
 		"nonsense": {name: "nonsense", id: id, by: operator},
 	}
 	for name, end := range map[string]func(by Authority) Request{
@@ -174,11 +194,18 @@ func cases() map[string]ask {
 			a.live = "other"
 		case strings.HasSuffix(name, "/spent"):
 			a.spent = true
+		case strings.HasSuffix(name, "/full"):
+			a.ceiling = &cost.Refusal{}
+		case name == "claim/token", name == "reserve/token", name == "reserve/operator":
+			a.granted = newReserve()
 		}
 		asks[name] = a
 	}
 	return asks
 }
+
+func oldReserve() *Reservation { return &Reservation{Model: "m", Amount: cost.Amount{Tokens: 100}} }
+func newReserve() *Reservation { return &Reservation{Model: "m", Amount: cost.Amount{Money: 7}} }
 
 // job is the record in the column of a status, or nil.
 func jobIn(column, name string) *Record {
@@ -194,6 +221,9 @@ func jobIn(column, name string) *Record {
 	}
 	if r.Status != Pending {
 		r.Attempt, r.Deadline = tracker.AttemptID(token(0)), now
+	}
+	if r.Status == Running {
+		r.Reserved = oldReserve()
 	}
 	switch name {
 	case "timeout/early":
@@ -214,9 +244,17 @@ func applied(name string, before *Record, to Status) Record {
 	}
 	r := *before
 	r.Status, r.TransitionSeq, r.UpdatedAt, r.Reason = to, 8, now, "r"
+	if to != Running {
+		r.Reserved = nil
+	}
 	switch request {
 	case "claim":
-		r.Attempt, r.Deadline, r.Reason = tracker.AttemptID(token(1)), now.Add(time.Minute), ""
+		r.Attempt, r.Deadline, r.Reason, r.Reserved = tracker.AttemptID(token(1)), now.Add(time.Minute), "", newReserve()
+	case "reserve":
+		r.Reason, r.Reserved = "", newReserve()
+		if name == "reserve/nothing" {
+			r.Reserved = nil
+		}
 	case "progress":
 		r.Progress, r.Reason = json.RawMessage(`{"a":1,"b":2,"c":{"d":[]}}`), ""
 	case "timeout":
@@ -265,6 +303,9 @@ func compareCell(name, cell string, before *Record, d Decision) string {
 		if d.Outcome != Applied || d.Reason != "" || d.audit {
 			return fmt.Sprintf("%s %s, want it applied", d.Outcome, d.Reason)
 		}
+		if left := before != nil && before.Reserved != nil && d.Record.Status != Running; left != (d.Released != nil) || left && !reflect.DeepEqual(d.Released, before) {
+			return fmt.Sprintf("it releases %v", d.Released)
+		}
 		return diff(applied(name, before, Status(to)), d.Record)
 	}
 	want, reason, audit := outcomes[Reason(cell)], Reason(cell), cell == string(AlreadyEnded)
@@ -273,6 +314,9 @@ func compareCell(name, cell string, before *Record, d Decision) string {
 		if strings.HasPrefix(name, "finalize") {
 			reason = AlreadyFinal
 		}
+	}
+	if (d.Ceiling != nil) != (reason == NoRoom) {
+		return fmt.Sprintf("its ceiling is %v", d.Ceiling)
 	}
 	if d.Outcome != want || d.Reason != reason || d.audit != audit || d.Text == "" {
 		return fmt.Sprintf("%s %s (recorded: %t) %q, want %s %s (recorded: %t)", d.Outcome, d.Reason, d.audit, d.Text, want, reason, audit)
@@ -307,6 +351,7 @@ var same = []string{
 	`redispatch: flip again`,            // it has a row for all ends, as finalize has
 	`finalize: flip again`,              //
 	`progress: make it go to "running"`, // where it comes from
+	`reserve: make it go to "running"`,  // likewise
 	`progress: add from "pending"`,      // which has no attempt
 	`timeout: add from "pending"`,       //
 }
