@@ -133,6 +133,8 @@ type Result struct {
 	Files   []string // paths it says it changed, relative to Task.Dir; nil: it does not say
 	Summary string   // the agent's last words
 	Session string   // to continue from, or ""
+	// SessionID names the session in what the program itself keeps of it, or "".
+	SessionID string
 	// Resumed says that Task.Session was continued, so that what it knew was not paid for again.
 	Resumed bool
 	// Answer is what the program gave as its answer to Task.Schema, or nil. It can be anything: who asked validates it.

@@ -179,7 +179,7 @@ func TestItDoesNotExit(t *testing.T) {
 
 func TestTwoResults(t *testing.T) {
 	second := strings.Replace(good("second"), `"model_usage_since_last_result":{"m":{"inputTokens":1,"outputTokens":2}}`,
-		`"model_usage_since_last_result":{"m":{"inputTokens":10,"outputTokens":20},"n":{"inputTokens":5}}`, 1)
+		`"model_usage_since_last_result":{"m":{"inputTokens":10,"outputTokens":20},"n":{"inputTokens":5,"outputTokens":0}}`, 1)
 	o := play(t, agenttest.Fake{Out: lines(initLine, good("first"), initLine, second)})
 	want := []cost.Usage{{Model: "m", Input: 11, Output: 22, Metered: true}, {Model: "n", Input: 5, Metered: true}}
 	if o.class != "" || o.Summary != "second" || !slices.Equal(o.Calls, want) {
@@ -234,6 +234,32 @@ func TestUsageWhileItRuns(t *testing.T) {
 	}
 	if !slices.Equal(told, []int64{152, 164, 164}) {
 		t.Errorf("the usage that was told: %d", told)
+	}
+}
+
+// TestUsageThatMakesNoSense costs no more than itself: what the agent did is known.
+func TestUsageThatMakesNoSense(t *testing.T) {
+	half := `{"type":"assistant","message":{"id":"1","model":"m","content":[{"type":"text","text":"words"}],"usage":{"input_tokens":1.5,"output_tokens":1}}}`
+	o := play(t, agenttest.Fake{Out: lines(initLine, half), Hang: true}, func(task *driver.Task) { task.Budget.Timeout = time.Second })
+	if o.Summary != "words" || len(o.Calls) != 0 || o.Metered {
+		t.Errorf("got %+v", o.Result)
+	}
+	for _, counts := range []string{`{"inputTokens":-1,"outputTokens":2}`, `{"inputTokens":1}`, `5`, `{"inputTokens":1,"outputTokens":2.5}`} {
+		for _, key := range []string{"modelUsage", "model_usage_since_last_result"} {
+			o := play(t, agenttest.Fake{Out: lines(initLine, `{"type":"result","is_error":false,"result":"done","`+key+`":{"m":{"inputTokens":1,"outputTokens":2},"n":`+counts+`}}`)})
+			if o.class != "" || o.Summary != "done" || o.Metered {
+				t.Errorf("%s %s: got %+v", key, counts, o.Result)
+			}
+		}
+	}
+}
+
+// TestCacheWritesAreNotSplitAtTheEnd: the end of a message gives their sum only, and no token is counted twice for it.
+func TestCacheWritesAreNotSplitAtTheEnd(t *testing.T) {
+	end := stream(`{"type":"message_delta","usage":{"input_tokens":100,"cache_creation_input_tokens":5,"output_tokens":40}}`)
+	o := play(t, agenttest.Fake{Out: lines(initLine, begin, whole1, end, stop), Hang: true}, func(task *driver.Task) { task.Budget.Timeout = time.Second })
+	if want := (cost.Usage{Model: "m", Input: 100, CacheRead: 7, CacheWrite5m: 3, CacheWrite1h: 2, Output: 40, Metered: true}); len(o.Calls) != 1 || o.Calls[0] != want {
+		t.Errorf("got %+v, want %+v", o.Calls, want)
 	}
 }
 

@@ -24,10 +24,10 @@ type event struct {
 }
 
 type message struct {
-	ID      string  `json:"id"`
-	Model   string  `json:"model"`
-	Usage   *usage  `json:"usage"`
-	Content []block `json:"content"`
+	ID      string          `json:"id"`
+	Model   string          `json:"model"`
+	Usage   json.RawMessage `json:"usage"`
+	Content []block         `json:"content"`
 }
 
 type block struct {
@@ -56,7 +56,7 @@ type talk struct {
 	current string  // id of the message that is streamed
 	result  *result // the last one
 	done    bool
-	sum     map[string]modelUsage // of the results, by model
+	sum     map[string]cost.Usage // of the results, by model
 	counted bool                  // every result said its part of sum
 }
 
@@ -167,10 +167,10 @@ func (t *talk) assistant(e event) error {
 			t.emit(driver.Event{Kind: "tool", Text: agentproc.Shorten(b.Name + " " + subject(b.Input))})
 		}
 	}
-	if m.Usage == nil || !t.calls.see(m.ID, m.Model, *m.Usage) {
-		return nil
+	if t.calls.see(m.ID, m.Model, m.Usage) {
+		return t.used()
 	}
-	return t.used()
+	return nil
 }
 
 // subject is what a tool works on.
@@ -191,9 +191,9 @@ func subject(input json.RawMessage) string {
 // stream follows the messages of the main agent as they come; those of sub-agents are seen only whole.
 func (t *talk) stream(e event) error {
 	var s struct {
-		Type    string  `json:"type"`
-		Message message `json:"message"` // of message_start
-		Usage   *usage  `json:"usage"`   // of message_delta
+		Type    string          `json:"type"`
+		Message message         `json:"message"` // of message_start
+		Usage   json.RawMessage `json:"usage"`   // of message_delta
 	}
 	if json.Unmarshal(e.Event, &s) != nil {
 		return nil
@@ -201,12 +201,10 @@ func (t *talk) stream(e event) error {
 	switch s.Type {
 	case "message_start":
 		t.current = s.Message.ID
-		if s.Message.Usage != nil {
-			t.calls.see(t.current, s.Message.Model, *s.Message.Usage)
-		}
+		t.calls.see(t.current, s.Message.Model, s.Message.Usage)
 		t.calls.open(t.current)
 	case "message_delta":
-		if s.Usage != nil && t.calls.see(t.current, "", *s.Usage) {
+		if t.calls.see(t.current, "", s.Usage) {
 			return t.used()
 		}
 	case "message_stop":

@@ -24,6 +24,8 @@ func FuzzOutput(f *testing.F) {
 	}
 	f.Add([]byte(`{"type":"result","modelUsage":{"m":{"inputTokens":-1,"outputTokens":-5,"thinkingTokens":-9}}}`))
 	f.Add([]byte(`{"type":"stream_event","event":{"type":"message_delta","usage":{"output_tokens":-3}}}` + "\n" + `{"type":"system","subtype":"init"}`))
+	most := `{"type":"result","model_usage_since_last_result":{"m":{"inputTokens":1099511627776,"outputTokens":0}}}` + "\n"
+	f.Add([]byte(most + most))
 	f.Fuzz(func(t *testing.T, output []byte) {
 		talk := &talk{task: driver.Task{Schema: json.RawMessage(`{}`)}, emit: func(driver.Event) {}, now: time.Now, calls: newCalls()}
 		for _, line := range bytes.Split(output, []byte("\n")) {

@@ -149,7 +149,7 @@ func TestRealEdit(t *testing.T) {
 		modelserver.Step{Calls: bash("cat new.txt new.txt >twice.txt"), Usage: usage()}, modelserver.Step{Text: "All done.", Usage: usage()})
 	r.task.Model = "claude-sonnet-5-5"
 	o := r.run(t)
-	if o.class != "" || o.Summary != "All done." || o.Session == "" {
+	if o.class != "" || o.Summary != "All done." || o.Session == "" || !strings.Contains(o.Session, o.SessionID) || len(o.SessionID) != 36 {
 		t.Errorf("got %+v", o)
 	}
 	if text, err := os.ReadFile(filepath.Join(r.task.Dir, "twice.txt")); err != nil || string(text) != "hello\nhello\n" {

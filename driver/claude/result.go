@@ -5,22 +5,23 @@ import (
 	"encoding/json"
 	"strings"
 
+	"aesop/cost"
 	"aesop/driver"
 	"aesop/internal/agentproc"
 )
 
 // result is the line that ends a turn.
 type result struct {
-	Subtype        string                `json:"subtype"`
-	IsError        bool                  `json:"is_error"`
-	Result         string                `json:"result"`
-	Errors         []string              `json:"errors"`
-	StopReason     string                `json:"stop_reason"`
-	TerminalReason string                `json:"terminal_reason"`
-	Status         *int                  `json:"api_error_status"`
-	Structured     json.RawMessage       `json:"structured_output"`
-	ModelUsage     map[string]modelUsage `json:"modelUsage"`
-	Since          map[string]modelUsage `json:"model_usage_since_last_result"`
+	Subtype        string          `json:"subtype"`
+	IsError        bool            `json:"is_error"`
+	Result         string          `json:"result"`
+	Errors         []string        `json:"errors"`
+	StopReason     string          `json:"stop_reason"`
+	TerminalReason string          `json:"terminal_reason"`
+	Status         *int            `json:"api_error_status"`
+	Structured     json.RawMessage `json:"structured_output"`
+	ModelUsage     counts          `json:"modelUsage"`
+	Since          counts          `json:"model_usage_since_last_result"`
 }
 
 // end reads the line of a result. modelUsage counts from the begin of the session, also over a resume, so it says what this
@@ -35,13 +36,12 @@ func (t *talk) end(line []byte) {
 	switch {
 	case r.Since != nil:
 		if first {
-			t.sum, t.counted = map[string]modelUsage{}, true
+			t.sum, t.counted = map[string]cost.Usage{}, true
 		}
-		for model, u := range r.Since {
-			t.sum[model] = t.sum[model].add(u)
-		}
+		t.counted = r.Since.addTo(t.sum) == nil && t.counted
 	case r.ModelUsage != nil && !t.resumed:
-		t.sum, t.counted = r.ModelUsage, true
+		t.sum = map[string]cost.Usage{}
+		t.counted = r.ModelUsage.addTo(t.sum) == nil
 	default:
 		t.counted = false
 	}
@@ -49,7 +49,7 @@ func (t *talk) end(line []byte) {
 
 // Said is the result by the last line of a result; the calls that were seen stand in for counts that it does not give.
 func (t *talk) Said() (driver.Result, error) {
-	out := driver.Result{Session: t.session, Summary: t.words, Calls: t.calls.all()}
+	out := driver.Result{Session: t.session, SessionID: t.session, Summary: t.words, Calls: t.calls.all()}
 	r := t.result
 	if r == nil {
 		return out, &driver.Error{Class: driver.Crashed, Message: "no result"}
@@ -61,8 +61,8 @@ func (t *talk) Said() (driver.Result, error) {
 		out.Answer = r.Structured
 	}
 	err := t.failure(r)
-	if rows, ok := byModel(t.sum); ok && t.counted {
-		out.Calls = rows
+	if t.counted {
+		out.Calls = byModel(t.sum)
 		out.Metered = !t.lost && !t.calls.cut() && !(err != nil && err.Class == driver.Overloaded && r.Status == nil)
 	}
 	if err != nil {

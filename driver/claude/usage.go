@@ -1,63 +1,44 @@
 package claude
 
 import (
+	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 
 	"aesop/cost"
 )
 
-// usage is what a message of the API used. Input excludes what a cache had or got.
-type usage struct {
-	Input         int64  `json:"input_tokens"`
-	CacheRead     int64  `json:"cache_read_input_tokens"`
-	CacheCreation int64  `json:"cache_creation_input_tokens"`
-	Output        int64  `json:"output_tokens"`
-	Details       detail `json:"output_tokens_details"`
-	Creation      struct {
-		OneHour int64 `json:"ephemeral_1h_input_tokens"`
-	} `json:"cache_creation"`
-}
+// counts are what a result says that each model used, sub-agents included.
+type counts map[string]json.RawMessage
 
-type detail struct {
-	Thinking int64 `json:"thinking_tokens"`
-}
-
-func (u usage) classes(model string) cost.Usage {
-	return modelUsage{Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheCreation: u.CacheCreation, OneHour: u.Creation.OneHour,
-		Thinking: u.Details.Thinking}.classes(model)
-}
-
-// modelUsage is what all messages of a model used, sub-agents' included.
-type modelUsage struct {
-	Input         int64 `json:"inputTokens"`
-	Output        int64 `json:"outputTokens"`
-	CacheRead     int64 `json:"cacheReadInputTokens"`
-	CacheCreation int64 `json:"cacheCreationInputTokens"`
-	OneHour       int64 `json:"cacheCreationEphemeral1hInputTokens"`
-	Thinking      int64 `json:"thinkingTokens"`
-}
-
-func (u modelUsage) add(v modelUsage) modelUsage {
-	return modelUsage{u.Input + v.Input, u.Output + v.Output, u.CacheRead + v.CacheRead, u.CacheCreation + v.CacheCreation,
-		u.OneHour + v.OneHour, u.Thinking + v.Thinking}
-}
-
-func (u modelUsage) classes(model string) cost.Usage {
-	return cost.Usage{Model: model, Input: u.Input, CacheRead: u.CacheRead, CacheWrite5m: max(0, u.CacheCreation-u.OneHour),
-		CacheWrite1h: u.OneHour, Output: u.Output, Reasoning: min(u.Thinking, u.Output), Metered: true}
-}
-
-// byModel is a row for each model; not ok where a count cannot be.
-func byModel(sum map[string]modelUsage) (rows []cost.Usage, ok bool) {
-	for _, model := range slices.Sorted(maps.Keys(sum)) {
-		row := sum[model].classes(model)
-		if row.Check() != nil {
-			return nil, false
+// addTo adds the counts to sum, by model. It is an error where one cannot be, or is not known.
+func (c counts) addTo(sum map[string]cost.Usage) error {
+	for model, text := range c {
+		u, err := cost.ClaudeModel(model, text)
+		if err != nil {
+			return err
 		}
-		rows = append(rows, row)
+		if !u.Metered {
+			return fmt.Errorf("the usage of %s is not known", model)
+		}
+		if old, known := sum[model]; known {
+			u = u.Add(old)
+		}
+		if err := u.Check(); err != nil {
+			return err
+		}
+		sum[model] = u
 	}
-	return rows, true
+	return nil
+}
+
+// byModel is a row for each model.
+func byModel(sum map[string]cost.Usage) (rows []cost.Usage) {
+	for _, model := range slices.Sorted(maps.Keys(sum)) {
+		rows = append(rows, sum[model])
+	}
+	return rows
 }
 
 // calls are the messages of the API that were seen, by id. One is seen several times, with counts that only grow.
@@ -70,15 +51,21 @@ type calls struct {
 func newCalls() calls { return calls{usages: map[string]cost.Usage{}, opened: map[string]bool{}} }
 
 // see says whether the counts of the message grew.
-func (c *calls) see(id, model string, u usage) bool {
+func (c *calls) see(id, model string, text json.RawMessage) bool {
+	now, err := cost.Anthropic(model, text)
+	if err != nil || now == (cost.Usage{Model: model}) {
+		return false
+	}
 	old, known := c.usages[id]
 	if !known {
 		c.ids = append(c.ids, id)
 	}
-	now := u.classes(model)
 	grown := cost.Usage{Model: old.Model, Input: max(old.Input, now.Input), CacheRead: max(old.CacheRead, now.CacheRead),
-		CacheWrite5m: max(old.CacheWrite5m, now.CacheWrite5m), CacheWrite1h: max(old.CacheWrite1h, now.CacheWrite1h),
-		Output: max(old.Output, now.Output), Reasoning: max(old.Reasoning, now.Reasoning), Metered: true}
+		CacheWrite5m: old.CacheWrite5m, CacheWrite1h: old.CacheWrite1h,
+		Output: max(old.Output, now.Output), Reasoning: max(old.Reasoning, now.Reasoning), Metered: old.Metered || now.Metered}
+	if now.CacheWrite5m+now.CacheWrite1h > old.CacheWrite5m+old.CacheWrite1h { // together: the end of a message does not split them
+		grown.CacheWrite5m, grown.CacheWrite1h = now.CacheWrite5m, now.CacheWrite1h
+	}
 	if model != "" {
 		grown.Model = model
 	}

@@ -181,6 +181,21 @@ func TestUsageOfAThread(t *testing.T) {
 	}
 }
 
+// TestUsageThatMakesNoSense is not known; the next turn of the thread says what both used.
+func TestUsageThatMakesNoSense(t *testing.T) {
+	for _, counts := range []string{`{"input_tokens":-1,"output_tokens":2}`, `{"input_tokens":10,"cached_input_tokens":11,"output_tokens":2}`, `{"input_tokens":1}`,
+		`{"input_tokens":1.5,"output_tokens":2}`, `5`, `null`} {
+		bad := `{"type":"turn.completed","usage":` + counts + `}`
+		if o := play(t, agenttest.Fake{Out: lines(started, turnStarted, said("done"), bad)}); o.class != "" || o.Metered || o.Usage().Metered || o.Session == "" {
+			t.Errorf("%s: got %+v", counts, o.Result)
+		}
+		o := play(t, agenttest.Fake{Out: lines(started, turnStarted, completed, turnStarted, bad)})
+		if o.class != "" || o.Metered || len(o.Calls) != 1 || o.Calls[0] != used {
+			t.Errorf("%s after one that was good: got %+v", counts, o.Result)
+		}
+	}
+}
+
 func TestTokenBudget(t *testing.T) {
 	for limit, class := range map[int64]driver.Class{1042: "", 1041: driver.Truncated} {
 		o := play(t, agenttest.Fake{Out: lines(started, turnStarted, completed)}, func(task *driver.Task) { task.Budget.Tokens = limit })

@@ -12,11 +12,11 @@ import (
 
 // event is a line of the output.
 type event struct {
-	Type     string `json:"type"`
-	ThreadID string `json:"thread_id"`
-	Item     item   `json:"item"`
-	Usage    *usage `json:"usage"`
-	Message  string `json:"message"` // of error
+	Type     string          `json:"type"`
+	ThreadID string          `json:"thread_id"`
+	Item     item            `json:"item"`
+	Usage    json.RawMessage `json:"usage"`
+	Message  string          `json:"message"` // of error
 	Error    struct {
 		Message string `json:"message"`
 	} `json:"error"` // of turn.failed
@@ -75,12 +75,10 @@ func (t *talk) Line(line []byte) error {
 		t.complain(e.Message)
 	case "turn.completed":
 		t.done = true
-		if e.Usage == nil {
-			break
-		}
-		if total := e.Usage.classes(); total.Check() == nil {
+		if total, err := cost.Codex(t.task.Model, e.Usage); err == nil && total.Metered {
 			t.total = total
-			t.total.Model = t.task.Model
+		} else {
+			t.lost = true
 		}
 	case "turn.failed":
 		t.done, t.failed = true, failure(e.Error.Message)
@@ -129,9 +127,10 @@ func (t *talk) Said() (driver.Result, error) {
 	known := session{Thread: t.thread, Used: t.before}
 	if t.total.Metered {
 		known.Used = t.total
-		out.Calls, out.Metered = []cost.Usage{since(t.before, t.total)}, !t.lost
+		counted := cost.Cumulative{Total: t.before}
+		out.Calls, out.Metered = []cost.Usage{counted.Next(t.total).Usage}, !t.lost
 	}
-	out.Session = known.String()
+	out.Session, out.SessionID = known.String(), known.Thread
 	switch {
 	case t.failed != nil:
 		return out, t.failed

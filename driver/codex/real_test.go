@@ -160,7 +160,7 @@ func TestRealEdit(t *testing.T) {
 	r := newReal(t, modelserver.Step{Text: "I write.", Calls: shell("echo hello >new.txt; echo note >$AESOP_ATTEMPT_DIR/progress.txt"), Usage: usage()},
 		modelserver.Step{Text: "All done.", Usage: usage()})
 	o := r.run(t)
-	if o.class != "" || o.Summary != "All done." || o.Session == "" {
+	if o.class != "" || o.Summary != "All done." || o.Session == "" || !strings.Contains(o.Session, o.SessionID) || len(o.SessionID) != 36 {
 		t.Errorf("got %+v", o)
 	}
 	for _, file := range []string{filepath.Join(r.task.Dir, "new.txt"), filepath.Join(r.task.AttemptDir, "progress.txt")} {

@@ -99,6 +99,9 @@ func TestAnthropic(t *testing.T) {
 	if got := talk.Served(); !slices.Equal(got, []cost.Usage{wantServed}) {
 		t.Errorf("served %+v", got)
 	}
+	if got, err := cost.Anthropic("m", []byte(compact(data[7]["usage"]))); err != nil || got != wantServed {
+		t.Errorf("the usage is read as %+v, %v", got, err)
+	}
 	// The same without a stream.
 	var whole map[string]any
 	if err := json.NewDecoder(ask(t, t.Context(), s, "/v1/messages", strings.Replace(messages, "true", "false", 1), "").Body).Decode(&whole); err != nil {
@@ -124,6 +127,18 @@ func TestOpenAI(t *testing.T) {
 	if got := compact(last["usage"]); got != `{"input_tokens":244,"input_tokens_details":{"cache_write_tokens":34,"cached_tokens":200},"output_tokens":7,`+
 		`"output_tokens_details":{"reasoning_tokens":5},"total_tokens":251}` {
 		t.Errorf("the usage is %s", got)
+	}
+}
+
+// TestUsageIsReadAsItWasServed: tests compare what programs report with Served.
+func TestUsageIsReadAsItWasServed(t *testing.T) {
+	s := server(t)
+	served := cost.Usage{Model: "m", Input: 10, CacheRead: 200, CacheWrite5m: 30, Output: 7, Reasoning: 5, Metered: true}
+	s.Talk("greet", modelserver.Step{Usage: served})
+	_, data := events(t, ask(t, t.Context(), s, "/v1/responses", responses, "").Body)
+	last := data[len(data)-1]["response"].(map[string]any)
+	if got, err := cost.OpenAIResponses("m", []byte(compact(last["usage"]))); err != nil || got != served {
+		t.Errorf("the usage is read as %+v, %v", got, err)
 	}
 }
 
