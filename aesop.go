@@ -9,12 +9,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"go.uber.org/zap"
 
+	"aesop/cost"
+	"aesop/cost/price"
 	"aesop/driver"
 	"aesop/internal/git"
 	"aesop/redact"
@@ -32,6 +35,9 @@ type (
 	Report    = wave.Report
 	Redactor  = redact.Redactor
 	FileError = tracker.FileError
+
+	CostProjector = cost.Projector
+	Ledger        = cost.Ledger
 )
 
 // Config is what Open needs. The zero Config works in the current folder with the keys of Settings at their defaults, but for a
@@ -47,6 +53,8 @@ type Config struct {
 	Approver  wave.Approver // nil, and Settings.Supervise: people decide at the wave.Desk
 	Prompts   wave.PromptBuilder
 	Observers []wave.Observer
+	Prices    *price.Table     // nil: those of Settings.Limits
+	Alerts    cost.AlertSink   // nil: the file alerts.jsonl in the state directory
 	Redactor  *redact.Redactor // nil: the default one, which knows the secrets in this process's environment too
 	Logger    *zap.Logger
 }
@@ -70,6 +78,13 @@ func Open(ctx context.Context, c Config) (*Engine, error) {
 	}
 	if c.Reviewer, err = c.reviewer(); err != nil {
 		return nil, err
+	}
+	if c.Prices == nil {
+		table, err := c.Limits.Table()
+		if err != nil {
+			return nil, err
+		}
+		c.Prices = &table
 	}
 	place, err := Locate(ctx, c.Repo, c.Settings)
 	if err != nil {
@@ -113,7 +128,7 @@ func (c Config) scheduler(p Place, backlog Tracker, store statestore.Store, agen
 	return wave.Config{Repo: p.Repo, State: p.State, Tracker: backlog, Store: store, Driver: agent,
 		Repository: s.repository(), Repositories: c.repositorySettings(p), Model: s.Model, AllowRedBase: s.AllowRedBase,
 		ProtectedBranches: s.ProtectedBranches, PassEnv: s.PassEnv, MaxItems: s.MaxItems, Parallel: s.Parallel, MaxAttempts: s.MaxAttempts,
-		Policy: &needs, AgentTimeout: s.AgentTimeout, IdleTimeout: s.IdleTimeout, TestTimeout: s.TestTimeout, Lease: s.Lease,
+		Policy: &needs, Budget: s.Limits.Budget, Prices: c.Prices, Alerts: c.Alerts, AgentTimeout: s.AgentTimeout, IdleTimeout: s.IdleTimeout, TestTimeout: s.TestTimeout, Lease: s.Lease,
 		Gates: c.Gates, Reviewer: c.Reviewer, Approver: c.Approver, Prompts: c.Prompts, Observers: c.Observers, Redactor: c.Redactor, Logger: c.Logger}
 }
 
@@ -165,6 +180,16 @@ func (p Place) OpenStore(ctx context.Context) (statestore.Store, error) {
 		return nil, err
 	}
 	return store, nil
+}
+
+// ReadStore opens the engine's database for those who only read it. Where there is none yet it is an empty store, and nothing is made.
+func (p Place) ReadStore(ctx context.Context) (statestore.Store, error) {
+	if _, err := os.Stat(filepath.Join(p.State, "state.db")); errors.Is(err, fs.ErrNotExist) {
+		return statestore.NewMemory(statestore.MemoryConfig{}), nil
+	} else if err != nil {
+		return nil, err
+	}
+	return p.OpenStore(ctx)
 }
 
 // Halt is the switch that stops every wave of the place.

@@ -106,7 +106,7 @@ func TestBacklogPageNamesEveryReason(t *testing.T) {
 	page := readFile(t, "docs/BACKLOG.md")
 	for _, reason := range []tracker.Reason{tracker.NoFileOwnership, tracker.InvalidOwnsFilesEntries, tracker.InvalidPath, tracker.MissingSlug, tracker.MissingPrompt,
 		tracker.MissingTestCmd, tracker.OverlapsSelected, tracker.OverlapsClaimed, tracker.OverlapsUnmerged, tracker.BlockedBy, tracker.UnknownStatus,
-		tracker.AttemptsExhausted, tracker.Claimed} {
+		tracker.AttemptsExhausted, tracker.Claimed, tracker.Ceiling, tracker.SecretInName, tracker.RepositoryFailed} {
 		if !strings.Contains(page, "`"+string(reason)+"`") {
 			t.Errorf("the page does not name %s", reason)
 		}

@@ -2,7 +2,6 @@ package aesop
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -49,7 +48,7 @@ func fields() []field {
 		truth("allowRedBase", func(s *Settings) *bool { return &s.AllowRedBase }),
 		list("protectedBranches", func(s *Settings) *[]string { return &s.ProtectedBranches }),
 		truth("supervise", func(s *Settings) *bool { return &s.Supervise }),
-		object("limits", func(s *Settings) *Object { return &s.Limits }),
+		limitsField("limits", func(s *Settings) *Limits { return &s.Limits }),
 		policyField("policy", func(s *Settings) *policy.Override { return &s.Policy }),
 	}
 }
@@ -219,37 +218,19 @@ func commandLine(name string, at func(*Settings) *tracker.Command) field {
 	})
 }
 
-func object(name string, at func(*Settings) *Object) field {
-	return newField(name, at, func(n document.Node) (Object, error) {
-		_, err := n.Object()
-		return Object(n.JSON()), err
-	}, func(t string) (Object, error) {
-		var v map[string]any
-		if err := json.Unmarshal([]byte(t), &v); err != nil {
-			return "", fmt.Errorf("must be a JSON object: %w", err)
-		}
-		return Object(t), nil
-	}, func(v Object) any {
-		if v == "" {
+// limitsField is an object in the file, and one in JSON as a variable or flag.
+func limitsField(name string, at func(*Settings) *Limits) field {
+	return newField(name, at, readLimits, func(t string) (Limits, error) { return parsed(t, readLimits) }, func(v Limits) any {
+		if v.JSON == "" {
 			return nil
 		}
-		return json.RawMessage(v)
+		return json.RawMessage(v.JSON)
 	})
 }
 
 // policyField is an object in the file, and one in JSON as a variable or flag.
 func policyField(name string, at func(*Settings) *policy.Override) field {
-	return newField(name, at, policy.Read, func(t string) (policy.Override, error) {
-		doc, err := document.Parse("", []byte(t))
-		if err != nil {
-			return policy.Override{}, fmt.Errorf("must be a JSON object: %w", err)
-		}
-		o, err := policy.Read(doc.Root())
-		if e, ok := errors.AsType[*document.Error](err); ok {
-			err = errors.New(strings.TrimSpace(e.Field + " " + e.Message + " " + e.Hint))
-		}
-		return o, err
-	}, func(v policy.Override) any {
+	return newField(name, at, policy.Read, func(t string) (policy.Override, error) { return parsed(t, policy.Read) }, func(v policy.Override) any {
 		if !v.Set() {
 			return nil
 		}

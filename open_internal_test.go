@@ -7,6 +7,8 @@ import (
 
 	"go.uber.org/zap"
 
+	"aesop/cost"
+	"aesop/cost/price"
 	"aesop/driver/script"
 	"aesop/statestore"
 	"aesop/tracker"
@@ -39,7 +41,7 @@ var chosenByOpen = map[string]bool{"Repo": true, "State": true, "Tracker": true,
 // one of the lists above.
 func TestEveryFieldReachesTheScheduler(t *testing.T) {
 	c := Config{Gates: []wave.Gate{wave.Halt{Dir: "gate"}}, Reviewer: part{"reviewer"}, Approver: part{"approver"}, Prompts: part{"prompts"},
-		Observers: []wave.Observer{part{"observer"}}, Redactor: new(Redactor), Logger: zap.NewExample()}
+		Observers: []wave.Observer{part{"observer"}}, Redactor: new(Redactor), Prices: new(price.Table), Alerts: cost.AlertFile("alerts"), Logger: zap.NewExample()}
 	fill(reflect.ValueOf(&c.Settings).Elem())
 	store, file, agent := statestore.NewMemory(statestore.MemoryConfig{}), &tracker.File{}, &script.Driver{}
 	made := c.scheduler(Place{Repo: "/repo", State: "/state"}, file, store, agent)
@@ -78,7 +80,7 @@ func fill(v reflect.Value) {
 		case reflect.Int, reflect.Int64:
 			f.SetInt(int64(i + 1))
 		case reflect.Slice:
-			f.Set(reflect.ValueOf([]string{name}))
+			f.Set(reflect.MakeSlice(f.Type(), 1, 1))
 		case reflect.Struct:
 			fill(f)
 		}

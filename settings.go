@@ -40,12 +40,9 @@ type Settings struct {
 	AllowRedBase      bool
 	ProtectedBranches []string
 	Supervise         bool
-	Limits            Object
+	Limits            Limits
 	Policy            policy.Override
 }
-
-// Object is a part of the configuration that a later package reads.
-type Object string
 
 // Setting is one key with its value and where that came from, as wave config explains it.
 type Setting struct {
@@ -181,6 +178,9 @@ func (s *Settings) resolve(file string, source map[string]string) error {
 			*path = filepath.Join(filepath.Dir(file), *path)
 		}
 	}
+	if prices := &s.Limits.Prices; source["limits"] == "file" && *prices != "" && !filepath.IsAbs(*prices) {
+		*prices = filepath.Join(filepath.Dir(file), *prices)
+	}
 	if seat := s.Policy.Reviewer; source["policy"] == "file" && seat != nil && seat.Script != "" && !filepath.IsAbs(seat.Script) {
 		seat.Script = filepath.Join(filepath.Dir(file), seat.Script)
 	}
@@ -194,7 +194,6 @@ func (s Settings) supported() error {
 		name string
 	}{
 		{s.Store != "", "store"},
-		{s.Limits != "", "limits"},
 	} {
 		if k.set {
 			return &wave.SetupError{Code: "unsupported_setting", Message: fmt.Sprintf("%s is set, and this version has no such thing yet", k.name),

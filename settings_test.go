@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"aesop"
+	"aesop/cost"
 	"aesop/tracker"
 	"aesop/wave"
 	"aesop/wave/policy"
@@ -59,7 +60,7 @@ func keys() []key {
 		truthKey("allowRedBase", "AESOP_ALLOW_RED_BASE", func(s aesop.Settings) any { return s.AllowRedBase }),
 		listKey("protectedBranches", "AESOP_PROTECTED_BRANCHES", func(s aesop.Settings) any { return s.ProtectedBranches }),
 		truthKey("supervise", "AESOP_SUPERVISE", func(s aesop.Settings) any { return s.Supervise }),
-		objectKey("limits", "AESOP_LIMITS", func(s aesop.Settings) any { return s.Limits }),
+		limitsKey(),
 		policyKey(),
 	}
 }
@@ -87,9 +88,14 @@ func truthKey(name, variable string, get func(aesop.Settings) any) key {
 	return key{name, variable, "true", "false", "true", get, true, false, true, false, "false", `"true"`, "is a string, must be a boolean", "perhaps"}
 }
 
-func objectKey(name, variable string, get func(aesop.Settings) any) key {
-	return key{name, variable, `{"a": 1}`, `{"b": 2}`, `{"c": 3}`, get, aesop.Object(`{"a":1}`), aesop.Object(`{"b": 2}`), aesop.Object(`{"c": 3}`),
-		aesop.Object(""), "null", "[]", "is an array, must be an object", "[]"}
+// limitsKey is the key for what may be spent; limits_test.go has its members.
+func limitsKey() key {
+	tokens := func(n int64, json string) aesop.Limits {
+		return aesop.Limits{JSON: json, Budget: cost.Budget{Limits: []cost.Limit{{Scope: cost.PerDay, Tokens: n}}}}
+	}
+	return key{"limits", "AESOP_LIMITS", `{"dayTokens": 1}`, `{"dayTokens":2}`, `{"dayTokens":3}`, func(s aesop.Settings) any { return s.Limits },
+		tokens(1, `{"dayTokens":1}`), tokens(2, `{"dayTokens":2}`), tokens(3, `{"dayTokens":3}`), aesop.Limits{}, "null",
+		`[1]`, "is an array, must be an object", `{"day`}
 }
 
 func policyKey() key {
@@ -300,7 +306,7 @@ func TestFileAsPeopleWriteIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := aesop.Settings{Driver: "codex", Verify: tracker.Command{Shell: "go vet ./... && go test ./..."}, Prepare: []string{"npm ci"},
-		Carry: []string{"node_modules/"}, MaxItems: 5, Parallel: 4, AgentTimeout: 30 * time.Minute, Limits: `{"waveUsd":"5.00","dayTokens":20000000}`}
+		Carry: []string{"node_modules/"}, MaxItems: 5, Parallel: 4, AgentTimeout: 30 * time.Minute, Limits: aesop.Limits{JSON: `{"waveUsd":"5.00","dayTokens":20000000}`, Budget: cost.Budget{Limits: []cost.Limit{{Scope: cost.PerWave, Money: 5 * cost.Dollar}, {Scope: cost.PerDay, Tokens: 20_000_000}}}}}
 	if diff := cmp.Diff(want, s); diff != "" {
 		t.Error(diff)
 	}
@@ -352,7 +358,7 @@ func TestPathsOfTheFileAreRelativeToIt(t *testing.T) {
 }
 
 func TestSettingsThatAreNotCarriedOutAreRefused(t *testing.T) {
-	for _, name := range []string{"store", "limits"} {
+	for _, name := range []string{"store"} {
 		var k key
 		for _, k = range keys() {
 			if k.name == name {

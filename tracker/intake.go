@@ -22,6 +22,8 @@ type IntakeOptions struct {
 	Exclude func(id string) bool
 	// Unavailable says why nothing of an item's repository can be worked on, or is empty; nil: nothing is in the way.
 	Unavailable func(item Item) string
+	// Spent says that the item has used up what may be spent on it, and how much that is, or is empty; nil: nothing is limited.
+	Spent func(item Item) string
 	// Unnameable says that an item's id or repository is a secret, or holds one; nil: none is.
 	Unnameable func(item Item) bool
 	// InBase says whether the shipped commit of an item is in the base of its repository. An error counts as no. Nil: nothing is in
@@ -178,6 +180,11 @@ func (in *intake) obstacle(item Item) (Reason, string) {
 	if in.Unavailable != nil {
 		if why := in.Unavailable(item); why != "" {
 			return RepositoryFailed, why
+		}
+	}
+	if in.Spent != nil {
+		if why := in.Spent(item); why != "" {
+			return Ceiling, why
 		}
 	}
 	if in.MaxAttempts > 0 && item.Attempts >= in.MaxAttempts {

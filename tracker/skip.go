@@ -20,6 +20,7 @@ const (
 	AttemptsExhausted       Reason = "attempts_exhausted"
 	RepositoryFailed        Reason = "repository_failed"
 	SecretInName            Reason = "secret_in_name"
+	Ceiling                 Reason = "ceiling"
 )
 
 // Skip says why an item is not part of a wave. It is the error of adding one that could never be.

@@ -35,12 +35,18 @@ func next(i *journal.ItemState, plan journal.Planned) step {
 
 // build brings every item to a verified commit or to its end, several at once.
 func (r *run) build() error {
-	plan := r.journal.Wave().Plan
+	wave := r.journal.Wave()
+	plan, ask := wave.Plan, []string{}
+	for _, i := range wave.Select(func(i *journal.ItemState) bool { return next(i, plan) == stepDispatch }) {
+		ask = append(ask, i.ID)
+	}
+	r.asking = newQueue(ask)
 	return r.eachItem(r.s.config.Parallel, func(i *journal.ItemState) bool { return next(i, plan) != stepNone }, r.buildItem)
 }
 
 // buildItem takes the item's steps until none is left.
 func (r *run) buildItem(ctx context.Context, id string) (err error) {
+	defer r.asking.done(id)
 	for err == nil && ctx.Err() == nil {
 		wave := r.journal.Wave()
 		item := wave.Items[id]

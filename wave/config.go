@@ -11,6 +11,8 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 	"go.uber.org/zap"
 
+	"aesop/cost"
+	"aesop/cost/price"
 	"aesop/driver"
 	"aesop/redact"
 	"aesop/statestore"
@@ -63,6 +65,11 @@ type Config struct {
 	TestTimeout  time.Duration // of one test command; 0: 10m
 	Lease        time.Duration // of claims; 0: 15m
 
+	Budget cost.Budget  // what may be spent; the zero one limits nothing
+	Prices *price.Table // nil: the built-in one
+	// Alerts is told at 70, 90 and 100 percent of each limit, once a wave; nil: the file alerts.jsonl in State.
+	Alerts cost.AlertSink
+
 	Policy *policy.Policy // how much proof work needs; nil: by the driver's tier
 
 	Gates     []Gate // asked beside HALT
@@ -112,6 +119,9 @@ func (c *Config) complete() error {
 			return fmt.Errorf("wave: Policy: %w", err)
 		}
 	}
+	if err := c.Budget.Check(); err != nil {
+		return fmt.Errorf("wave: Budget: %w", err)
+	}
 	setDefault(&c.MaxItems, DefaultMaxItems)
 	setDefault(&c.Parallel, DefaultParallel)
 	setDefault(&c.MaxAttempts, DefaultMaxAttempts)
@@ -124,6 +134,10 @@ func (c *Config) complete() error {
 	}
 	if c.Prompts == nil {
 		c.Prompts = Template{}
+	}
+	if c.Prices == nil {
+		table := price.Default()
+		c.Prices = &table
 	}
 	if c.Clock == nil {
 		c.Clock = time.Now

@@ -188,7 +188,7 @@ func TestKilledAtEveryPointResumeReachesTheSameEnd(t *testing.T) {
 		t.Skip("needs SIGKILL and the process table of Linux")
 	}
 	// Every event is a point, but for those that this wave does not have.
-	absent := []string{"adopted", "asked", "base_moved", "corrected", "dropped", "gate_checked", "judged", "push_failed", "rebased", "repository_failed", "resumed", "stopped", "taken_over", "unanswered"}
+	absent := []string{"adopted", "alerted", "asked", "budgeted", "base_moved", "corrected", "dropped", "gate_checked", "judged", "push_failed", "rebased", "repository_failed", "resumed", "stopped", "taken_over", "unanswered"}
 	effects := []string{"tracker_claim", "commit", "push", "tracker", "report"}
 	points := slices.Concat(slices.DeleteFunc(journal.Types(), func(name string) bool { return slices.Contains(absent, name) }), effects)
 	for _, point := range points {

@@ -407,9 +407,11 @@ func TestCorrectionAfterAProcessDiedAtIt(t *testing.T) {
 	for _, left := range []string{place, place + ".ignores", place + ".private"} {
 		must(t, os.MkdirAll(left, 0o700))
 	}
-	if came := d.correct("a", c, "better"); !came.Passed() {
-		t.Errorf("refused: %s", came.Why())
+	came := d.correct("a", c, "better")
+	if !came.Passed() {
+		t.Fatalf("refused: %s", came.Why())
 	}
+	d.wait("a", func(p wave.Pending) bool { return p.Commit == came.Commit }) // it is asked about anew
 	_, err := d.Reject(t.Context(), wave.Seen{Item: "a"}, "no")
 	must(t, err)
 	report()

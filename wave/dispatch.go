@@ -1,6 +1,7 @@
 package wave
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -23,9 +24,12 @@ import (
 
 // dispatch gives the item to the driver once and turns what it left into a commit.
 func (r *run) dispatch(ctx context.Context, item *journal.ItemState) error {
-	round, from, gate := r.round(item)
+	round, begin, gate := r.round(item)
 	if err := r.pass(gate, item.ID); err != nil {
 		return err
+	}
+	if reason := r.s.unpaid(item.Model); reason != "" {
+		return r.end(item.ID, journal.StateSetupFailed, reason, false, &journal.Failure{Step: "setup", Tail: reason})
 	}
 	if item.BaseTest == nil {
 		if err := r.testItemOnBase(ctx, item); err != nil {
@@ -38,12 +42,26 @@ func (r *run) dispatch(ctx context.Context, item *journal.ItemState) error {
 		return err
 	}
 	attempt, info := tracker.AttemptID(token), r.s.config.Driver.Info()
-	if err := r.recordWith(r.startJob(item.ID, token, round),
-		journal.AttemptStarted{Item: item.ID, Attempt: attempt, Round: round, Driver: info.Name, Tier: info.EffectiveTier(), Model: item.Model}); err != nil {
+	if err := r.inTurn(ctx, item.ID); err != nil {
 		return err
 	}
+	err = r.admit(ctx, item.ID, gate, func() error {
+		from, err := r.purse(ctx, item.ID, info.Name, item.Model)
+		if err != nil {
+			return err
+		}
+		return r.recordWith(r.startJob(item.ID, token, round, from),
+			journal.AttemptStarted{Item: item.ID, Attempt: attempt, Round: round, Driver: info.Name, Tier: info.EffectiveTier(), Model: item.Model})
+	})
+	r.asking.done(item.ID)
+	if errors.Is(err, cost.ErrCeiling) {
+		return r.refuse(item.ID, gate, refusalOf(err))
+	}
+	if err != nil {
+		return r.cannotTell(err)
+	}
 	r.setJobToken(item.ID, token)
-	w := &work{run: r, target: r.targetOf(item.ID), item: item, text: r.item(item.ID), attempt: attempt, round: round, from: from,
+	w := &work{run: r, target: r.targetOf(item.ID), item: item, text: r.item(item.ID), attempt: attempt, round: round, from: begin,
 		dir: r.agentDir(item.ID, round, attempt)}
 	return r.attemptEnded(w, w.do(ctx))
 }
@@ -75,7 +93,9 @@ type work struct {
 	round   int
 	from    git.SHA // commit that the tree starts from
 	dir     string
-	before  string // ownedBelow of the tree as the agent was given it
+	before  string     // ownedBelow of the tree as the agent was given it
+	may     *allowance // how much the agent may use
+	ran     *spent     // what it used; nil: none was started
 }
 
 // do prepares the tree, runs the driver, reads the tree and builds the commit. Everything that can go wrong is in what it
@@ -84,7 +104,7 @@ func (w *work) do(ctx context.Context) journal.AttemptEnded {
 	began := w.s.config.Clock()
 	end := w.steps(ctx)
 	end.Item, end.Attempt = w.item.ID, w.attempt
-	end.DurationMs = w.s.config.Clock().Sub(began).Milliseconds()
+	end.DurationMs = max(0, w.s.config.Clock().Sub(began).Milliseconds()) // a clock can be set back
 	if ctx.Err() != nil && end.Outcome != journal.OutcomeBuilt {
 		end.Outcome, end.Reason = journal.OutcomeCancelled, context.Cause(ctx).Error()
 	}
@@ -105,6 +125,10 @@ func (w *work) steps(ctx context.Context) journal.AttemptEnded {
 	log.section("agent, round %d, attempt %s", w.round, w.attempt)
 	result, err := w.runDriver(ctx, w.s.config.Driver, task, log)
 	end := journal.AttemptEnded{Usage: result.Usage(), Session: result.Session, Resumed: result.Resumed, Confinement: result.Confinement, Survivors: result.Survivors}
+	if errors.Is(err, cost.ErrCeiling) {
+		end.Outcome, end.Reason, end.Parked = journal.OutcomeCeiling, err.Error(), w.parkWork(ctx)
+		return end
+	}
 	if err != nil {
 		end.Outcome, end.Class, end.Reason = journal.OutcomeDriver, string(driver.ClassOf(err)), err.Error()
 		end.Tail = string(result.Output)
@@ -165,7 +189,7 @@ func (s *Scheduler) probe() error {
 
 // canWork looks, before anything is claimed, whether the driver could work, and makes the needed repositories ready.
 func (r *run) canWork(needed map[string]bool) error {
-	if err := r.s.probe(); err != nil {
+	if err := errors.Join(r.s.probe(), r.s.unmetered(r.s.config.Driver.Info())); err != nil {
 		return err
 	}
 	return r.readyAll(r.targets, needed)
@@ -222,6 +246,17 @@ func (w *work) runDriver(ctx context.Context, d driver.Driver, task driver.Task,
 			err = &driver.Error{Class: driver.Crashed, Message: fmt.Sprintf("the driver panicked: %v", p)}
 		}
 	}()
+	if ctx, w.may, err = w.allow(ctx, w.item.ID, cmp.Or(task.Model, d.Info().Model(task.Role))); err != nil {
+		return result, err
+	}
+	defer w.may.end(nil)
+	defer func() {
+		if cut := cutOff(ctx); cut != nil && err != nil {
+			err = cut
+		}
+		result = believed(result)
+		w.used(task, d.Info(), result)
+	}()
 	watchers := w.watchers()
 	if task.Role != driver.Worker { // its attempts are not the item's
 		watchers.tell = func(driver.Event) {}
@@ -229,6 +264,9 @@ func (w *work) runDriver(ctx context.Context, d driver.Driver, task driver.Task,
 	defer watchers.flush()
 	return d.Run(ctx, task, func(e driver.Event) {
 		watchers.hear(e)
+		if e.Kind == "usage" {
+			w.may.hear(e.Usage)
+		}
 		if e.Text != "" {
 			told = told || e.Kind == "text"
 			log.write([]byte(e.Text))
@@ -360,33 +398,6 @@ func fenceReason(violations []tree.Violation) string {
 		names = append(names, v.String())
 	}
 	return strings.Join(names, ", ")
-}
-
-// attemptEnded stores what came of an attempt, and with it the item's end where there is nothing more to try.
-func (r *run) attemptEnded(w *work, end journal.AttemptEnded) error {
-	id := w.item.ID
-	failure := &journal.Failure{Step: "build", Command: r.s.config.Driver.Info().Name, Exit: end.Exit, Tail: joinLines(end.Tail, end.Reason)}
-	ended := journal.ItemEnded{Item: id, Reason: end.Reason, Counted: true, Failure: failure}
-	switch end.Outcome {
-	case journal.OutcomeBuilt:
-		return r.record(end)
-	case journal.OutcomeCancelled:
-		return r.record(end) // the item stays open: parked, or lost
-	case journal.OutcomeNoChanges:
-		ended.State, ended.Failure = journal.StateNoChanges, nil
-	case journal.OutcomeFence:
-		ended.State = journal.StateFenceViolation
-		failure.Step = "fence"
-	case journal.OutcomeSecret:
-		ended.State = journal.StateSecretFound
-		failure.Step, failure.Command, failure.Tail = "scan", "", end.Tail
-	case journal.OutcomeSetup:
-		ended.State, ended.Counted = journal.StateSetupFailed, false
-		failure.Step = "setup"
-	default:
-		ended.State, ended.Counted = journal.StateDriverFailed, !driver.Class(end.Class).Limits()
-	}
-	return r.recordWith(r.failJob(id, string(ended.State)), end, ended)
 }
 
 // discard removes a tree that is not needed any more; one that resists is left for prune.

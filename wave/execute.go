@@ -152,7 +152,7 @@ func (s *Scheduler) runOne(ctx context.Context, b begin) (Report, *journal.Wave,
 
 // first plans and carries out a new wave.
 func (r *run) first(b begin) (Report, error) {
-	if err := r.pass("claim", ""); err != nil {
+	if err := r.pass("claim", "", r.s.newWaveGates()...); err != nil {
 		return r.nothingBegan(*stoppedBy(err), b)
 	}
 	chosen, err := r.s.choose(r.stop.ctx, r.id, b)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"aesop/wave/journal"
 )
@@ -19,10 +20,10 @@ func (e *gateError) Error() string {
 }
 func (e *gateError) Unwrap() error { return e.err }
 
-// pass asks every gate at a point. A no, or an answer that cannot be had, stops the whole wave and comes back as the error.
-func (r *run) pass(step, item string) error {
+// pass asks every gate at a point, and more. A no, or an answer that cannot be had, stops the whole wave and comes back as the error.
+func (r *run) pass(step, item string, more ...Gate) error {
 	at := Point{Wave: r.id, Step: step, Item: item}
-	for _, gate := range append([]Gate{r.s.halt}, r.s.config.Gates...) {
+	for _, gate := range r.s.gates(more...) {
 		if err := r.ask(gate, at); err != nil {
 			r.stop.cancel(err)
 			return err
@@ -32,6 +33,20 @@ func (r *run) pass(step, item string) error {
 		return context.Cause(r.stop.ctx)
 	}
 	return nil
+}
+
+// gates are those that are asked: HALT, more, and the caller's own.
+func (s *Scheduler) gates(more ...Gate) []Gate {
+	return slices.Concat([]Gate{s.halt}, more, s.config.Gates)
+}
+
+// newWaveGates are those that are asked, beside the others, before a new wave: the limits. Later each attempt asks for itself, so that a
+// resumed wave ships what was paid for.
+func (s *Scheduler) newWaveGates() []Gate {
+	if !s.config.Budget.Limited() {
+		return nil
+	}
+	return []Gate{ceiling{s}}
 }
 
 func (r *run) ask(gate Gate, at Point) error {

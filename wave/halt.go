@@ -32,7 +32,10 @@ type HaltNote struct {
 func (h Halt) Path() string { return filepath.Join(h.Dir, "HALT") }
 
 // Set halts. A later call replaces the note.
-func (h Halt) Set(note HaltNote) error {
+func (h Halt) Set(note HaltNote) error { return h.write(note, h.Path()) }
+
+// write writes a note into a file, at once.
+func (h Halt) write(note HaltNote, path string) error {
 	if note.Reason == "" {
 		return errors.New("halt: a reason is required")
 	}
@@ -48,7 +51,28 @@ func (h Halt) Set(note HaltNote) error {
 	if err := os.MkdirAll(h.Dir, 0o700); err != nil {
 		return fmt.Errorf("halt: %w", err)
 	}
-	return maybe.WriteFile(h.Path(), append(data, '\n'), 0o600)
+	return maybe.WriteFile(path, append(data, '\n'), 0o600)
+}
+
+// SetFirst is Set, but leaves a note that is there; it says whether it set its own.
+func (h Halt) SetFirst(note HaltNote) (bool, error) {
+	folder, err := os.MkdirTemp(h.Dir, "halt-")
+	if err != nil {
+		return false, fmt.Errorf("halt: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(folder) }()
+	own := filepath.Join(folder, "HALT") // it lives on under the other name
+	if err := h.write(note, own); err != nil {
+		return false, err
+	}
+	err = os.Link(own, h.Path())
+	if errors.Is(err, fs.ErrExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("halt: %w", err)
+	}
+	return true, nil
 }
 
 // Clear lets waves go on. It is no error where nothing halted.

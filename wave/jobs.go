@@ -8,38 +8,40 @@ import (
 
 	"aesop/statestore"
 	"aesop/statestore/job"
+	"aesop/statestore/ledger"
 )
 
-// apply carries out a job request that must be granted.
-func apply(tx statestore.Tx, request job.Request) error {
+// apply carries out a job request that must be granted. Where it ends an attempt that died with what it had reserved, that is charged.
+func (s *Scheduler) apply(tx statestore.Tx, request job.Request) (job.Record, error) {
 	decision, err := job.Apply(tx, request)
 	if err != nil {
-		return err
+		return job.Record{}, err
 	}
 	if !decision.OK() {
-		return &jobError{decision.Reason, decision.Text}
+		return job.Record{}, &jobError{decision}
 	}
-	return nil
+	if left := decision.Released; left != nil {
+		err = ledger.Append(tx, s.lapsed(*left, tx.Now())...)
+	}
+	return decision.Record, err
 }
 
 // jobError is a request that was not granted.
-type jobError struct {
-	reason job.Reason
-	text   string
-}
+type jobError struct{ job.Decision }
 
-func (e *jobError) Error() string { return fmt.Sprintf("job: %s: %s", e.reason, e.text) }
+func (e *jobError) Error() string { return fmt.Sprintf("job: %s: %s", e.Reason, e.Text) }
+func (e *jobError) Unwrap() error { return e.Ceiling }
 
 // taken says that the item's job is not this wave's to change any more: another wave has a job of the item, or ended this one's when
 // it took the item.
 func taken(err error) bool {
 	e, ok := errors.AsType[*jobError](err)
-	return ok && slices.Contains([]job.Reason{job.ItemBusy, job.AlreadyEnded, job.StaleAttempt, job.NoAttempt, job.AlreadyFinal}, e.reason)
+	return ok && slices.Contains([]job.Reason{job.ItemBusy, job.AlreadyEnded, job.StaleAttempt, job.NoAttempt, job.AlreadyFinal}, e.Reason)
 }
 
-// startJob brings the item's job to running under a new token, from wherever it is: pending, ended by a round that failed, or
-// running for a process that is dead.
-func (r *run) startJob(item, token string, round int) func(statestore.Tx) error {
+// startJob brings the item's job to running under a new token, with what the purse grants, from wherever it is: pending, ended by a round
+// that failed, or running for a process that is dead.
+func (r *run) startJob(item, token string, round int, from job.Purse) func(statestore.Tx) error {
 	id := r.jobID(item)
 	return func(tx statestore.Tx) error {
 		record, err := job.Get(tx, id)
@@ -49,15 +51,21 @@ func (r *run) startJob(item, token string, round int) func(statestore.Tx) error 
 		switch record.Status {
 		case job.Pending:
 		case job.Running:
-			err = apply(tx, job.Requeue{ID: id, By: operator(record), Reason: "taken over"})
+			_, err = r.s.apply(tx, job.Requeue{ID: id, By: operator(record), Reason: "taken over"})
 		default:
-			err = apply(tx, redispatch(record, round))
+			_, err = r.s.apply(tx, redispatch(record, round))
 		}
 		if err != nil {
 			return err
 		}
-		return apply(tx, job.Claim{ID: id, Token: token, Deadline: tx.Now().Add(r.s.config.AgentTimeout + r.s.config.TestTimeout)})
+		_, err = r.s.apply(tx, job.Claim{ID: id, Token: token, Deadline: r.s.deadline(tx), Reserve: from})
+		return err
 	}
+}
+
+// deadline is when an agent that starts now has ended for certain.
+func (s *Scheduler) deadline(tx statestore.Tx) time.Time {
+	return tx.Now().Add(s.config.AgentTimeout + s.config.TestTimeout)
 }
 
 // failJob ends the item's running job as failed.
@@ -67,7 +75,8 @@ func (r *run) failJob(item, reason string) func(statestore.Tx) error {
 		if err != nil {
 			return err
 		}
-		return apply(tx, job.Fail{ID: r.jobID(item), By: by, Reason: reason})
+		_, err = r.s.apply(tx, job.Fail{ID: r.jobID(item), By: by, Reason: reason})
+		return err
 	}
 }
 
@@ -82,7 +91,8 @@ func (r *run) repeatJob(item string, round int) func(statestore.Tx) error {
 		if err != nil {
 			return err
 		}
-		return apply(tx, redispatch(record, round))
+		_, err = r.s.apply(tx, redispatch(record, round))
+		return err
 	}
 }
 
@@ -100,7 +110,8 @@ func (r *run) completeJob(tx statestore.Tx, item string) error {
 	if err != nil {
 		return err
 	}
-	return apply(tx, job.Complete{ID: r.jobID(item), By: by, Reason: "shipped"})
+	_, err = r.s.apply(tx, job.Complete{ID: r.jobID(item), By: by, Reason: "shipped"})
+	return err
 }
 
 // authority is what ends the item's job: the token of its attempt, or, where that died with an earlier process, the engine's own word.
@@ -126,7 +137,8 @@ func (r *run) cancelJob(item, reason string) func(statestore.Tx) error {
 		if err != nil {
 			return err
 		}
-		return apply(tx, job.Cancel{ID: id, By: operator(record), Reason: r.s.redact(reason)})
+		_, err = r.s.apply(tx, job.Cancel{ID: id, By: operator(record), Reason: r.s.redact(reason)})
+		return err
 	}
 }
 
@@ -153,15 +165,12 @@ func (r *run) createJob(tx statestore.Tx, item string) (epoch int, err error) {
 		return 0, err
 	}
 	if exists && tx.Now().Sub(live.UpdatedAt) > claimTime {
-		if err := apply(tx, job.Cancel{ID: live.ID, By: operator(live), Reason: "its claim lapsed, and wave " + r.id + " takes the item"}); err != nil {
+		if _, err := r.s.apply(tx, job.Cancel{ID: live.ID, By: operator(live), Reason: "its claim lapsed, and wave " + r.id + " takes the item"}); err != nil {
 			return 0, err
 		}
 	}
-	decision, err := job.Apply(tx, job.Create{ID: r.jobID(item), Item: item, Wave: r.id, Seat: "worker", MinEpoch: r.item(item).Epoch})
-	if err == nil && !decision.OK() {
-		err = &jobError{decision.Reason, decision.Text}
-	}
-	return decision.Record.Epoch, err
+	record, err := r.s.apply(tx, job.Create{ID: r.jobID(item), Item: item, Wave: r.id, Seat: "worker", MinEpoch: r.item(item).Epoch})
+	return record.Epoch, err
 }
 
 // claimTime is far more than passes between a wave's job for an item and its claim of it.

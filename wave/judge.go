@@ -22,7 +22,7 @@ func (r *run) change(ctx context.Context, id string) (Change, error) {
 // judged writes a judgement down; a no ends the item.
 func (r *run) judged(j journal.Judged) error {
 	r.mu.Lock()
-	j.Confinement, j.Survivors = r.seats[j.Item].confinement, r.seats[j.Item].survivors
+	j.Confinement, j.Survivors, j.Charge = r.seats[j.Item].confinement, r.seats[j.Item].survivors, r.seats[j.Item].charge
 	delete(r.seats, j.Item)
 	r.mu.Unlock()
 	if err := r.record(j); err != nil || j.OK {
@@ -45,8 +45,8 @@ func (r *run) answered(ctx context.Context, id, seat string, j Judgement, err er
 	was := r.seats[id]
 	delete(r.seats, id)
 	r.mu.Unlock()
-	if j.Usage != nil || was.confinement != "" || len(was.survivors) > 0 {
-		silent := journal.Unanswered{Item: id, Seat: seat, Reason: err.Error(), Usage: j.Usage, Confinement: was.confinement, Survivors: was.survivors}
+	if j.Usage != nil || was.charge != nil || was.confinement != "" || len(was.survivors) > 0 {
+		silent := journal.Unanswered{Item: id, Seat: seat, Reason: err.Error(), Usage: j.Usage, Confinement: was.confinement, Survivors: was.survivors, Charge: was.charge}
 		if err := r.record(silent); err != nil {
 			return Judgement{}, err
 		}

@@ -29,7 +29,7 @@ func (s *Scheduler) Plan(ctx context.Context) (Manifest, error) {
 func (s *Scheduler) plan(ctx context.Context) (Manifest, error) {
 	plan := Manifest{SchemaVersion: SchemaVersion, Driver: s.config.Driver.Info().Name, Policy: ManifestPolicy(s.policy()),
 		Repositories: []PlannedRepository{}, Items: []PlannedItem{}, Skipped: []SkippedItem{}}
-	for _, gate := range append([]Gate{s.halt}, s.config.Gates...) {
+	for _, gate := range s.gates(s.newWaveGates()...) {
 		if err := gate.Check(ctx, Point{Step: "claim"}); err != nil {
 			stopped := stoppedBy(gateAnswer(gate, err))
 			plan.Outcome, plan.Reason = stopped.Outcome, stopped.Reason
@@ -38,6 +38,9 @@ func (s *Scheduler) plan(ctx context.Context) (Manifest, error) {
 	}
 	id, err := s.newWaveID()
 	if err != nil {
+		return plan, err
+	}
+	if err := s.unmetered(s.config.Driver.Info()); err != nil {
 		return plan, err
 	}
 	chosen, err := s.choose(ctx, id, begin{})
@@ -110,9 +113,14 @@ func (s *Scheduler) choose(ctx context.Context, id string, b begin) (choice, err
 	if err := s.moved(ctx, b.manifest, all); err != nil {
 		return choice{}, err
 	}
+	spent, err := s.spentItems(ctx, backlog)
+	if err != nil {
+		return choice{}, err
+	}
 	var asking error
 	chosen := tracker.Intake(backlog, tracker.IntakeOptions{Now: s.config.Clock(), Max: s.config.MaxItems, MaxAttempts: s.config.MaxAttempts, Order: b.manifest.order(),
 		Exclude:     func(id string) bool { return b.exclude[id] },
+		Spent:       func(item tracker.Item) string { return spent[item.ID] },
 		Unnameable:  s.unnameable,
 		Unavailable: func(item tracker.Item) string { return all.unavailable(item.Repository()) },
 		InBase: func(item tracker.Item) (bool, error) {
@@ -160,7 +168,7 @@ func (s *Scheduler) planned(chosen choice, claims map[string]string) journal.Pla
 		needs = chosen.manifest.Policy.policy()
 	}
 	plan := journal.Planned{Driver: info.Name, Tier: info.EffectiveTier(), Repairs: needs.Repairs, SpotCheck: needs.SpotCheck, ReviewShare: needs.Review,
-		Prompt: s.config.Prompts.Version(), RedBase: s.config.AllowRedBase, Review: s.config.Reviewer != nil, Approve: s.config.Approver != nil,
+		Prompt: s.config.Prompts.Version(), RedBase: s.config.AllowRedBase, Review: s.config.Reviewer != nil, Approve: s.config.Approver != nil, Limited: s.config.Budget.Limited(),
 		Repositories: chosen.targets.planned(chosen.places), Skipped: skipped(chosen.Skipped)}
 	for _, item := range chosen.Items {
 		plan.Items = append(plan.Items, journal.Item{ID: item.ID, Slug: item.Slug, Title: item.Title, Fingerprint: item.Fingerprint(),

@@ -27,6 +27,8 @@ type Report struct {
 	Gates         []GateReport       `json:"gates"`
 	Policy        *PolicyReport      `json:"policy"` // null where nothing was planned
 	Steps         StepsReport        `json:"steps"`
+	CostUSD       *string            `json:"costUsd"` // of all items; null where some of it is not known
+	Budget        *BudgetReport      `json:"budget"`  // null where nothing is limited
 	Confinement   string             `json:"confinement"`
 	Survivors     []string           `json:"survivors"` // processes that a kill did not end
 	Resumed       []journal.Resume   `json:"resumed"`
@@ -167,6 +169,16 @@ type StepsReport struct {
 	Approve   string `json:"approve"`
 	Scan      string `json:"scan"`
 	Budget    string `json:"budget"`
+}
+
+// BudgetReport is how the limits stand, and what made them shout.
+type BudgetReport struct {
+	Limits    []journal.LimitState `json:"limits"`
+	Unpriced  cost.Policy          `json:"unpriced"`  // what becomes of work without a price: refuse, estimate or allow
+	Unmetered cost.Policy          `json:"unmetered"` // and of agents that do not say what they use
+	Prices    string               `json:"prices"`    // date of the price table
+	Warnings  []string             `json:"warnings"`
+	Alerts    []journal.AlertState `json:"alerts"`
 }
 
 // ReportError is what kept a wave from running.

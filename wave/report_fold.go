@@ -41,6 +41,7 @@ func NewReport(w *journal.Wave) Report {
 	if len(w.Order) > 0 {
 		report.Policy = &PolicyReport{SpotCheck: w.Plan.SpotCheck, Repairs: w.Plan.Repairs, Review: w.Plan.ReviewShare}
 	}
+	report.addMoney(w)
 	report.Steps = steps(w)
 	report.addEnd(w)
 	return report
@@ -50,6 +51,9 @@ func NewReport(w *journal.Wave) Report {
 func (r *Report) addEnd(w *journal.Wave) {
 	if w.End != nil {
 		r.Outcome = w.End.Outcome
+		if reason := w.Refused(); reason != "" && r.Outcome == journal.Ceiling {
+			r.CeilingReason = &reason
+		}
 	} else if w.Stop == nil && len(w.Order) > 0 {
 		reason := unfinished
 		r.Outcome, r.HaltReason = journal.Interrupted, &reason
@@ -102,6 +106,7 @@ func itemReport(w *journal.Wave, i *journal.ItemState) ItemReport {
 			row.TestExit, row.TestsRun, row.TreeSHA = a.Test.Exit, a.Test.Tests, orNull(a.Ended.Tree)
 		}
 	}
+	row.CostUSD = costOf(i.Charge())
 	row.addPeople(i)
 	if s := i.Scanned; s != nil {
 		row.Scan = &ScanReport{Commit: s.Commit, Allowed: append([]string{}, s.Allowed...), Warnings: append([]string{}, s.Warnings...)}
@@ -135,6 +140,39 @@ func itemReport(w *journal.Wave, i *journal.ItemState) ItemReport {
 		row.Branch = &branch
 	}
 	return row
+}
+
+// addMoney fills in what the wave cost, and how its limits stand.
+func (r *Report) addMoney(w *journal.Wave) {
+	var all *journal.Charge
+	for _, id := range w.Order {
+		all = all.Add(w.Items[id].Charge())
+	}
+	r.CostUSD = costOf(all)
+	if b := w.Budget; b != nil {
+		r.Budget = &BudgetReport{Limits: append([]journal.LimitState{}, b.Limits...), Unpriced: b.Unpriced, Unmetered: b.Unmetered, Prices: b.Prices,
+			Warnings: append([]string{}, b.Warnings...), Alerts: append([]journal.AlertState{}, w.Alerts...)}
+	}
+}
+
+// budgetStep says whether the limits were looked at to the end.
+func budgetStep(w *journal.Wave) string {
+	switch {
+	case !w.Plan.Limited && w.Budget == nil:
+		return stepNotConfigured
+	case w.Budget == nil:
+		return stepPartial
+	}
+	return stepDone
+}
+
+// costOf is what agents cost, null where some of it is not known, or none was started.
+func costOf(c *journal.Charge) *string {
+	if c == nil || !c.Known {
+		return nil
+	}
+	text := c.USD.String()
+	return &text
 }
 
 // addPeople fills in what the seats said of the item, and what people changed.
@@ -255,7 +293,7 @@ func repositoryReport(w *journal.Wave, r *journal.RepositoryState) RepositoryRep
 }
 
 func steps(w *journal.Wave) StepsReport {
-	s := StepsReport{Verify: stepDone, SpotCheck: shareStep(w, w.Plan.SpotCheck, checkable, (*journal.ItemState).SpotChecked), Review: stepNotConfigured, Approve: stepNotConfigured, Scan: scanStep(w), Budget: stepNotConfigured}
+	s := StepsReport{Verify: stepDone, SpotCheck: shareStep(w, w.Plan.SpotCheck, checkable, (*journal.ItemState).SpotChecked), Review: stepNotConfigured, Approve: stepNotConfigured, Scan: scanStep(w), Budget: budgetStep(w)}
 	if len(w.Order) == 0 {
 		s.Verify = stepPartial
 	}

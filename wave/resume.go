@@ -186,6 +186,9 @@ func (r *run) takeUp() (err error) {
 	if err := r.abandonAttempts(wave); err != nil {
 		return err
 	}
+	if err := r.chargeLeft(); err != nil {
+		return err
+	}
 	backlog, err := r.s.config.Tracker.Backlog(r.stop.ctx)
 	if err != nil {
 		return err
@@ -273,7 +276,7 @@ func (r *run) abandonAttempts(wave *journal.Wave) error {
 		if dir := r.agentDir(item.ID, last.Round, last.ID); exists(dir) {
 			end.Parked = r.below(dir)
 		}
-		if err := r.record(end); err != nil {
+		if err := r.endAbandoned(item.ID, last, end); err != nil {
 			return err
 		}
 		if died := 1 + deaths(item); died >= maxDeaths {

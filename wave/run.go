@@ -30,16 +30,20 @@ type run struct {
 	claims map[string]tracker.Claim // held
 	jobs   map[string]string        // token of each item's running job
 	cancel map[string]context.CancelCauseFunc
-	seats  map[string]held   // by item: agents that were asked about it since it was last judged
-	old    map[string]string // where each item ref was when it was last looked at
-	own    map[string]string // where the wave's branch was then, by repository, if that is our own doing; "": nowhere
+	seats  map[string]held        // by item: agents that were asked about it since it was last judged
+	turns  map[string]*sync.Mutex // by item: see turn
+	old    map[string]string      // where each item ref was when it was last looked at
+	own    map[string]string      // where the wave's branch was then, by repository, if that is our own doing; "": nowhere
+
+	asking   *queue     // of the items that are built
+	alerting sync.Mutex // one looks at a time
 
 	nonce string // names the folder of the caches, which nobody has to find
 }
 
 func (s *Scheduler) newRun(id string, j *journal.Journal, st *stopper) *run {
 	return &run{s: s, id: id, journal: j, stop: st, targets: &targets{}, items: map[string]tracker.Item{},
-		claims: map[string]tracker.Claim{}, jobs: map[string]string{}, old: map[string]string{}, own: map[string]string{}, cancel: map[string]context.CancelCauseFunc{}, seats: map[string]held{}, nonce: s.nonce()}
+		claims: map[string]tracker.Claim{}, jobs: map[string]string{}, old: map[string]string{}, own: map[string]string{}, cancel: map[string]context.CancelCauseFunc{}, seats: map[string]held{}, turns: map[string]*sync.Mutex{}, nonce: s.nonce()}
 }
 
 // nonce is a name that cannot be guessed. Where there is no randomness, the next token says so.
@@ -123,7 +127,7 @@ func (r *run) finish() error {
 func (r *run) close(cause error) (Report, error) {
 	if stopped := r.stopCause(cause); stopped != nil {
 		r.lookBeforeStop(stopped)
-		if err := r.record(*stopped); err != nil {
+		if err := r.record(append(r.budgeted(), *stopped)...); err != nil {
 			return r.broken(err)
 		}
 		report := NewReport(r.journal.Wave())
@@ -132,7 +136,7 @@ func (r *run) close(cause error) (Report, error) {
 	if cause != nil {
 		return r.broken(cause)
 	}
-	if err := r.record(journal.Ended{Outcome: r.journal.Wave().Outcome()}); err != nil {
+	if err := r.record(append(r.budgeted(), journal.Ended{Outcome: r.journal.Wave().Outcome()})...); err != nil {
 		return r.broken(err)
 	}
 	report := NewReport(r.journal.Wave())

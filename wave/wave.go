@@ -12,7 +12,9 @@ import (
 	"path/filepath"
 	"sync"
 
+	"aesop/cost"
 	"aesop/internal/git"
+	"aesop/statestore/ledger"
 	"aesop/wave/journal"
 )
 
@@ -23,10 +25,13 @@ type Scheduler struct {
 	program git.Program
 	halt    Halt
 	place   string // name of the state directory
+	ledger  *ledger.Ledger
+	alerts  cost.Alerts
 
 	mu    sync.Mutex
 	stops int // calls of Stop
 	alive map[*stopper]bool
+	room  chan struct{} // closed, and made anew, when an attempt has ended
 }
 
 // New checks the configuration and finds git. It changes nothing but the state directory.
@@ -45,7 +50,11 @@ func New(ctx context.Context, c Config) (*Scheduler, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Scheduler{config: c, program: program, halt: Halt{Dir: c.State, Redactor: c.Redactor}, place: place, alive: map[*stopper]bool{}}, nil
+	if c.Alerts == nil {
+		c.Alerts = cost.AlertFile(filepath.Join(c.State, "alerts.jsonl"))
+	}
+	return &Scheduler{config: c, alerts: cost.Alerts{Sink: c.Alerts, Marks: ledger.Marks{Store: c.Store}}, program: program, halt: Halt{Dir: c.State, Redactor: c.Redactor}, place: place, ledger: ledger.New(c.Store),
+		alive: map[*stopper]bool{}, room: make(chan struct{})}, nil
 }
 
 // Halt is the switch that stops all waves of this state.

@@ -271,6 +271,9 @@ func printItem(w io.Writer, state, id string, i wave.ItemReport) {
 			fmt.Fprintf(w, "  its folder is kept: %s/%s\n", state, *a.Parked)
 		}
 	}
+	if len(i.Attempts) > 0 {
+		fmt.Fprintf(w, "used: %s\n", usedText(i))
+	}
 	printPeople(w, i)
 	if f := i.Failure; f != nil {
 		fmt.Fprintf(w, "failed at: %s\n", f.Step)
@@ -288,6 +291,21 @@ func printItem(w io.Writer, state, id string, i wave.ItemReport) {
 		fmt.Fprintf(w, "commit: %s on %s\n", *i.Commit, *i.Branch)
 	}
 	fmt.Fprintf(w, "log: %s/%s\n", state, i.Log)
+}
+
+// usedText is what an item's agents used, and what that cost, as far as it is known.
+func usedText(i wave.ItemReport) string {
+	if i.Usage.Metered && i.Usage.Tokens() == 0 {
+		return "nothing"
+	}
+	text := "nobody knows how many tokens"
+	if i.Usage.Metered {
+		text = fmt.Sprintf("%d tokens", i.Usage.Tokens())
+	}
+	if i.CostUSD != nil {
+		return text + ", $" + *i.CostUSD
+	}
+	return text + "; what it cost is not known in full"
 }
 
 // printPeople says what seats said of an item, what people changed, and whether it waits for them.

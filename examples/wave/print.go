@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"aesop/cost"
 	"aesop/examples/internal/cli"
 	"aesop/wave"
 	"aesop/wave/journal"
@@ -67,6 +69,7 @@ func printWhy(w io.Writer, r wave.Report) {
 	case r.Outcome == journal.NothingSelectable:
 		fmt.Fprintln(w, "no item can be taken now: those that are not done are claimed, failed, blocked or skipped")
 	}
+	printMoney(w, r)
 	for _, repo := range r.Repositories {
 		if repo.Error != nil {
 			fmt.Fprintf(w, "remote %s%s: %s\n", repo.Remote, inRepository(repo.Repo), *repo.Error)
@@ -74,6 +77,36 @@ func printWhy(w io.Writer, r wave.Report) {
 				fmt.Fprintf(w, "  %s\n", strings.ReplaceAll(*repo.ErrorDetail, "\n", "\n  "))
 			}
 		}
+	}
+}
+
+// printMoney says what the wave cost and how its limits stand.
+func printMoney(w io.Writer, r wave.Report) {
+	if r.CostUSD != nil && *r.CostUSD != cost.Money(0).String() {
+		fmt.Fprintf(w, "cost: $%s\n", *r.CostUSD)
+	}
+	if r.Budget == nil {
+		return
+	}
+	if r.CostUSD == nil && slices.ContainsFunc(r.Items, func(i wave.ItemReport) bool { return len(i.Attempts) > 0 }) {
+		fmt.Fprintln(w, "cost: not known in full")
+	}
+	for _, l := range r.Budget.Limits {
+		dollar, unit := "", " tokens"
+		if l.Unit == "usd" {
+			dollar, unit = "$", ""
+		}
+		line := fmt.Sprintf("limit %s: %s%s of %s%s%s spent", cli.OneLine(strings.TrimSpace(l.Name+" "+l.Item)), dollar, l.Spent, dollar, l.Limit, unit)
+		if l.Estimated != "0" && l.Estimated != cost.Money(0).String() {
+			line += fmt.Sprintf("; %s%s of that charged for what is not known", dollar, l.Estimated)
+		}
+		if l.Unknown > 0 {
+			line += fmt.Sprintf("; %d calls are not in it", l.Unknown)
+		}
+		fmt.Fprintln(w, line)
+	}
+	for _, warning := range r.Budget.Warnings {
+		fmt.Fprintf(w, "warning: %s\n", cli.OneLine(warning))
 	}
 }
 
@@ -108,7 +141,15 @@ func printNext(w io.Writer, state string, r wave.Report) {
 		} else {
 			fmt.Fprintln(w, "next: wave halt clear")
 		}
-	case journal.Interrupted, journal.ErrorOutcome, journal.GateUnavailable, journal.Ceiling:
+	case journal.Ceiling:
+		fmt.Fprintln(w, "next: raise the limit, or wait until what it counts begins anew (a day at midnight UTC, a wave with the next one; an item's never)")
+		switch {
+		case slices.ContainsFunc(r.Items, func(i wave.ItemReport) bool { return i.State == journal.StateParked }):
+			fmt.Fprintln(w, "next: wave resume with the driver's flags")
+		case len(r.Items) > 0:
+			fmt.Fprintln(w, "next: wave run takes what was released")
+		}
+	case journal.Interrupted, journal.ErrorOutcome, journal.GateUnavailable:
 		if len(r.Items) > 0 {
 			fmt.Fprintln(w, "next: wave resume with the driver's flags")
 		}

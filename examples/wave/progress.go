@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"aesop/examples/internal/cli"
@@ -55,6 +56,18 @@ func (p progress) Observe(w *journal.Wave, event journal.Event) {
 		p.line("the push failed%s: %s", inRepository(e.Repo), firstLine(e.Detail))
 	case journal.RepositoryFailed:
 		p.line("left alone%s: %s", inRepository(e.Repo), firstLine(e.Detail))
+	case journal.GateChecked:
+		if e.Verdict == "wait" {
+			p.line("%s", e.Reason)
+		}
+	case journal.ItemEnded:
+		if e.Ceiling {
+			p.line("%s: %s", e.Item, e.Reason)
+		}
+	case journal.Alerted:
+		for _, a := range highest(e.Alerts) {
+			p.line("%s", alertLine(a))
+		}
 	case journal.Stopped:
 		if string(e.Outcome) == e.Reason {
 			p.line("%s", e.Outcome)
@@ -104,6 +117,30 @@ func judged(e journal.Judged) string {
 	line += by(e.By)
 	if e.Reason != "" {
 		line += ": " + firstLine(e.Reason)
+	}
+	return line
+}
+
+// highest are the alerts of which no higher threshold of the same kind came with them.
+func highest(all []journal.AlertState) []journal.AlertState {
+	return slices.DeleteFunc(slices.Clone(all), func(a journal.AlertState) bool {
+		return a.State != "failed" && slices.ContainsFunc(all, func(b journal.AlertState) bool {
+			return b.Threshold > a.Threshold && a.Limit == b.Limit && a.Item == b.Item && a.Kind == b.Kind
+		})
+	})
+}
+
+func alertLine(a journal.AlertState) string {
+	what := "spending"
+	if a.Kind == "projection" {
+		what = "expected spending"
+	}
+	line := fmt.Sprintf("%s is at %d %% of %s", what, a.Threshold, a.Limit)
+	if a.Item != "" {
+		line += " of " + a.Item
+	}
+	if a.State == "failed" {
+		line += "; the alert could not be given: " + firstLine(a.Error)
 	}
 	return line
 }

@@ -41,7 +41,7 @@ func (d driverFlags) open(c *cli.Context, common cli.Common, more map[string]*st
 		return nil, err
 	}
 	engine, err := aesop.Open(c, aesop.Config{Settings: settings, Repo: common.Repo, Script: d.Script, Observers: observers, Redactor: c.Redactor})
-	if file, ok := errors.AsType[*aesop.FileError](err); ok && file.File == d.Script {
+	if file, ok := errors.AsType[*aesop.FileError](err); ok && (file.File == d.Script || file.File == settings.Limits.Prices) {
 		return nil, err
 	}
 	return engine, cli.BeginWith("wave init writes one; or name another with --tracker", err)

@@ -30,8 +30,9 @@ type Planned struct {
 	Items        []Item       `json:"items"`
 	Skipped      []Skipped    `json:"skipped"`
 	Resumed      []Resume     `json:"resumed,omitempty"`
-	Review       bool         `json:"review"`  // a reviewer is configured
-	Approve      bool         `json:"approve"` // an approver is configured
+	Review       bool         `json:"review"`            // a reviewer is configured
+	Approve      bool         `json:"approve"`           // an approver is configured
+	Limited      bool         `json:"limited,omitempty"` // something is limited
 }
 
 // Repository is one of the repositories that a wave works on, as it was when the wave was planned.
@@ -153,6 +154,7 @@ const (
 	OutcomeFence       = "fence_violation"
 	OutcomeDriver      = "driver_failed"
 	OutcomeSecret      = "secret_found" // no agent was given the tree: a known secret is in it
+	OutcomeCeiling     = "ceiling"      // the agent was ended since a limit had no room for more
 	OutcomeSetup       = "setup_failed"
 	OutcomeCancelled   = "cancelled"
 )
@@ -165,6 +167,7 @@ type AttemptEnded struct {
 	Class       string     `json:"class,omitempty"` // of a driver failure
 	Reason      string     `json:"reason,omitempty"`
 	Usage       cost.Usage `json:"usage"`
+	Charge      *Charge    `json:"charge,omitempty"` // nil: no agent was started, so nothing was spent
 	DurationMs  int64      `json:"durationMs"`
 	Commit      string     `json:"commit,omitempty"`
 	Tree        string     `json:"tree,omitempty"`
@@ -261,6 +264,7 @@ type Judged struct {
 	By     string `json:"by,omitempty"` // the person; "" where it was none
 	// Usage is of the agents that were asked; nil: none was.
 	Usage       *cost.Usage `json:"usage,omitempty"`
+	Charge      *Charge     `json:"charge,omitempty"`      // of the agents that the wave started for it
 	Confinement string      `json:"confinement,omitempty"` // the weakest that held them
 	Survivors   []string    `json:"survivors,omitempty"`   // processes that a kill did not end
 }
@@ -271,6 +275,7 @@ type Unanswered struct {
 	Seat        string      `json:"seat"`
 	Reason      string      `json:"reason"`
 	Usage       *cost.Usage `json:"usage,omitempty"` // of those agents; nil: not told
+	Charge      *Charge     `json:"charge,omitempty"`
 	Confinement string      `json:"confinement,omitempty"`
 	Survivors   []string    `json:"survivors,omitempty"` // processes that a kill did not end
 }
@@ -304,7 +309,8 @@ type ItemEnded struct {
 	Item    string   `json:"item"`
 	State   State    `json:"state"`
 	Reason  string   `json:"reason"`
-	Counted bool     `json:"counted"` // against the item's attempts, where its status leaves that open
+	Counted bool     `json:"counted"`           // against the item's attempts, where its status leaves that open
+	Ceiling bool     `json:"ceiling,omitempty"` // a limit had no room for it
 	Failure *Failure `json:"failure"`
 }
 

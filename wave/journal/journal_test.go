@@ -23,7 +23,7 @@ func pointer[T any](v T) *T { return &v }
 
 // planned is the plan of a wave with the items a and b.
 func planned() journal.Planned {
-	return journal.Planned{Driver: "script", Tier: 2, Repairs: 3, SpotCheck: 0.5, ReviewShare: 0.1, Prompt: "p-1", RedBase: true, Review: true, Approve: true,
+	return journal.Planned{Driver: "script", Tier: 2, Repairs: 3, SpotCheck: 0.5, ReviewShare: 0.1, Prompt: "p-1", RedBase: true, Review: true, Approve: true, Limited: true,
 		Repositories: []journal.Repository{{Name: "../r", Path: "/repo", Origin: "upstream", Remote: "origin", Branch: "main", Base: "b0",
 			Who: "Tester", Email: "tester@example.com", Dirty: []string{"x"}, Weak: true, Verify: journal.Command{Argv: []string{"make"}, Text: "make"},
 			Prepare: []string{"npm ci"}, Carry: []string{"node_modules/"}, Carried: "d1", Guarded: "d2"}},
@@ -38,6 +38,7 @@ func planned() journal.Planned {
 func history() []journal.Event {
 	test := journal.Test{Passed: true, Exit: pointer(0), TimedOut: true, Stdout: "out", Stderr: "err", DurationMs: 5, Confinement: "none", Reason: "so", Tests: pointer(4), Runner: "go", Survivors: []string{"sleep (process 3)"}}
 	usage := cost.Usage{Model: "m", Input: 1, CacheRead: 2, CacheWrite5m: 3, CacheWrite1h: 4, Output: 5, Reasoning: 6, Metered: true}
+	paid := &journal.Charge{USD: 1, Known: true, Estimated: cost.Amount{Tokens: 2, Money: 3}, Passed: &cost.Amount{Tokens: 1, Money: 1}}
 	return []journal.Event{
 		planned(),
 		journal.GateChecked{Name: "halt", At: "claim", Verdict: "go", Reason: "none"},
@@ -46,15 +47,15 @@ func history() []journal.Event {
 		journal.Claimed{Items: []string{"a"}, Recorded: map[string]string{"a": "s0"}},
 		journal.ItemBaseTested{Item: "a", Test: test},
 		journal.AttemptStarted{Item: "a", Attempt: "t1", Round: 1, Driver: "script", Tier: 2, Model: "m"},
-		journal.AttemptEnded{Item: "a", Attempt: "t1", Outcome: journal.OutcomeBuilt, Class: "crashed", Reason: "r", Usage: usage, DurationMs: 7,
+		journal.AttemptEnded{Item: "a", Attempt: "t1", Outcome: journal.OutcomeBuilt, Class: "crashed", Reason: "r", Usage: usage, Charge: paid, DurationMs: 7,
 			Commit: "c", Tree: "t", Tail: "end", Exit: pointer(3), Session: "s", Resumed: true, Confinement: "none", Parked: "trees/x", Survivors: []string{"sh (process 2)"}},
 		journal.Verified{Item: "a", Attempt: "t1", Commit: "c", Test: test},
 		journal.SpotChecked{Item: "a", Commit: "c", Test: test},
 		journal.Scanned{Item: "a", Commit: "c", Allowed: []string{"x"}, Warnings: []string{"x"}},
 		journal.Asked{Item: "a", Commit: "c", Corrections: 1},
 		journal.Corrected{Item: "a", Attempt: "t2", Of: "c", By: "ann", Reason: "typo", Files: []string{"a.txt"}, Commit: "c2", Tree: "t2", Refused: "no", Test: &test},
-		journal.Judged{Item: "a", Seat: journal.SeatReview, OK: true, Reason: "fine", By: "ann", Usage: &usage, Confinement: "none", Survivors: []string{"sh (process 4)"}},
-		journal.Unanswered{Item: "a", Seat: journal.SeatReview, Reason: "no answer", Usage: &usage, Confinement: "none", Survivors: []string{"sh (process 5)"}},
+		journal.Judged{Item: "a", Seat: journal.SeatReview, OK: true, Reason: "fine", By: "ann", Usage: &usage, Charge: paid, Confinement: "none", Survivors: []string{"sh (process 4)"}},
+		journal.Unanswered{Item: "a", Seat: journal.SeatReview, Reason: "no answer", Usage: &usage, Charge: paid, Confinement: "none", Survivors: []string{"sh (process 5)"}},
 		journal.BaseMoved{Repo: "../r", From: "b0", Base: "b1"},
 		journal.Rebased{Item: "a", Of: "c2", Commit: "c3", Tree: "t3", Test: test},
 		journal.Integrated{Repo: "../r", Tip: "c", Items: []string{"a"}, Verified: true},
@@ -64,11 +65,14 @@ func history() []journal.Event {
 		journal.Stopped{Outcome: journal.Halted, Reason: "lunch", Error: &journal.Fault{Code: "c", Message: "m", File: "f", Line: 1, Field: "x", Hint: "h"}, Compared: []string{"../r"}},
 		journal.TakenOver{Driver: "command", Tier: 4, Review: true, Approve: true, Survivors: []string{"sh (process 1)"}},
 		journal.Resumed{Claims: map[string]string{"a": "c3"}, Recorded: map[string]string{"a": "s1"}, Guarded: map[string]string{"../r": "d3"}},
-		journal.ItemEnded{Item: "a", State: journal.StateParked, Reason: "r", Counted: true,
+		journal.ItemEnded{Item: "a", State: journal.StateParked, Reason: "r", Counted: true, Ceiling: true,
 			Failure: &journal.Failure{Step: "ship", Command: "git push", Exit: pointer(1), Tail: "t"}},
 		journal.Shipped{Repo: "../r", Branch: "aesop/w", Tip: "c", Items: map[string]string{"a": "c"}, Weak: true, DurationMs: 9},
 		journal.Adopted{Item: "a", Commit: "c9", Branch: "aesop/w9", Wave: "w9"},
 		journal.Settled{Items: []string{"a"}, Changed: []string{"a"}, Lost: []string{"a"}},
+		journal.Budgeted{Limits: []journal.LimitState{{Name: "itemUsd", Item: "a", Unit: "usd", Limit: "5.00", Spent: "1.00", Estimated: "0.50", Reserved: "1.00", Unknown: 1, Soft: true, State: "below"}},
+			Unpriced: cost.Refuse, Unmetered: cost.Allow, Prices: "2026-11-30", Warnings: []string{"old"}},
+		journal.Alerted{Alerts: []journal.AlertState{{Limit: "itemUsd", Item: "a", Kind: "spend", Threshold: 70, State: "failed", Error: "full"}}},
 		journal.Ended{Outcome: journal.Good},
 	}
 }
@@ -221,7 +225,11 @@ func TestFoldOfTheHistory(t *testing.T) {
 		"item's end":   a.End != nil && a.End.State == journal.StateParked && !a.Open(),
 		"adopted":      a.Adopted != nil && a.Commit == "c9",
 		"settled":      a.Settled && a.Changed && a.Lost,
-		"end":          w.End != nil && w.EndedAt.Equal(start.Add(28*time.Second)),
+		"end":          w.End != nil && w.EndedAt.Equal(start.Add(30*time.Second)),
+		"budget":       w.Budget != nil && w.Budget.Limits[0].Spent == "1.00",
+		"alerts":       len(w.Alerts) == 1 && w.Alerts[0].Error == "full",
+		"charge":       a.Charge().USD == 3 && a.Charge().Known,
+		"refused":      w.Refused() == "r",
 	} {
 		if !ok {
 			t.Errorf("%s is not as its event says", what)
@@ -350,7 +358,7 @@ func TestEventsAboutUnknownItems(t *testing.T) {
 	refused := 0
 	for _, e := range history() {
 		switch e.(type) {
-		case journal.Planned, journal.GateChecked, journal.Stopped, journal.TakenOver, journal.Ended:
+		case journal.Planned, journal.GateChecked, journal.Stopped, journal.TakenOver, journal.Budgeted, journal.Alerted, journal.Ended:
 			continue // about the wave
 		}
 		if err := w.Apply(time.Time{}, e); err == nil || !strings.Contains(err.Error(), "is not part of the wave") {

@@ -66,8 +66,10 @@ type Wave struct {
 	Skipped      []Skipped
 	Beaten       bool // others were faster at an item that was selected
 	Gates        []GateChecked
-	Stop         *Stopped // nil while it runs, and again after a resume
-	Survivors    []string // processes that a kill did not end
+	Stop         *Stopped     // nil while it runs, and again after a resume
+	Survivors    []string     // processes that a kill did not end
+	Budget       *Budgeted    // the newest; nil: none
+	Alerts       []AlertState // newest word on each
 	End          *Ended
 }
 
@@ -138,6 +140,25 @@ func (i *ItemState) Usage() cost.Usage {
 	return cost.Sum(all...)
 }
 
+// Charge sums what the agents cost that were started for the item; nil: none was.
+func (i *ItemState) Charge() *Charge {
+	var sum *Charge
+	for _, a := range i.Attempts {
+		if a.Ended == nil {
+			sum = sum.Add(&Charge{}) // it is not known yet
+			continue
+		}
+		sum = sum.Add(a.Ended.charge())
+	}
+	for _, j := range i.Judged {
+		sum = sum.Add(j.Charge)
+	}
+	for _, u := range i.Unanswered {
+		sum = sum.Add(u.Charge)
+	}
+	return sum
+}
+
 // Open says that the item can still go on: neither ended nor shipped.
 func (i *ItemState) Open() bool { return i.End == nil && i.Commit == "" }
 
@@ -197,7 +218,7 @@ func (w *Wave) Clone() *Wave {
 		c.Repositories[name] = &r
 	}
 	c.Order, c.Skipped, c.Gates = slices.Clone(w.Order), slices.Clone(w.Skipped), slices.Clone(w.Gates)
-	c.Survivors = slices.Clone(w.Survivors)
+	c.Survivors, c.Alerts = slices.Clone(w.Survivors), slices.Clone(w.Alerts)
 	return &c
 }
 
@@ -245,6 +266,10 @@ func (w *Wave) Apply(at time.Time, event Event) error {
 		}
 	case Resumed:
 		return w.resume(e)
+	case Budgeted:
+		w.Budget = &e
+	case Alerted:
+		w.alert(e)
 	case Ended:
 		w.End, w.EndedAt = &e, at
 		for _, r := range w.Repositories { // no agent works after the end, and it was compared there
@@ -370,6 +395,19 @@ func (w *Wave) ship(e Shipped) error {
 	})
 }
 
+// alert keeps one row an alert; one that fired stays so.
+func (w *Wave) alert(e Alerted) {
+	for _, a := range e.Alerts {
+		at := slices.IndexFunc(w.Alerts, a.Same)
+		switch {
+		case at < 0:
+			w.Alerts = append(w.Alerts, a)
+		case w.Alerts[at].State == "failed":
+			w.Alerts[at] = a
+		}
+	}
+}
+
 // gate keeps one row a gate and point; a later answer replaces an earlier one.
 func (w *Wave) gate(e GateChecked) {
 	for i, g := range w.Gates {
@@ -445,12 +483,22 @@ func (w *Wave) Outcome() Outcome {
 		return BaseRed
 	case len(w.Order) == 0:
 		return NothingSelectable
+	case w.Refused() != "":
+		return Ceiling
 	case shipped == 0:
 		return Failed
 	case shipped < len(w.Order), slices.ContainsFunc(w.In(), func(r *RepositoryState) bool { return r.Failed != nil }):
 		return Partial
 	}
 	return Good
+}
+
+// Refused says why a limit had no room for an item of the wave, "" where there was none.
+func (w *Wave) Refused() string {
+	for _, i := range w.Select(func(i *ItemState) bool { return i.End != nil && i.End.Ceiling }) {
+		return i.End.Reason
+	}
+	return ""
 }
 
 // Unfinished are the items that are left for a resume: those that the remote refused, and those of a repository that failed.

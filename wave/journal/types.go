@@ -35,6 +35,8 @@ func (GateChecked) Type() string      { return "gate_checked" }
 func (Stopped) Type() string          { return "stopped" }
 func (Resumed) Type() string          { return "resumed" }
 func (TakenOver) Type() string        { return "taken_over" }
+func (Budgeted) Type() string         { return "budgeted" }
+func (Alerted) Type() string          { return "alerted" }
 func (Ended) Type() string            { return "ended" }
 
 // Durable says whether an event must be on disk before the wave goes on; others are written together with the next that is.
@@ -63,6 +65,8 @@ func Types() []string { return slices.Sorted(maps.Keys(readers())) }
 // readers are the events by name.
 func readers() map[string]func([]byte) (Event, error) {
 	return map[string]func([]byte) (Event, error){
+		Budgeted{}.Type():         read[Budgeted],
+		Alerted{}.Type():          read[Alerted],
 		Planned{}.Type():          read[Planned],
 		Claimed{}.Type():          read[Claimed],
 		Dropped{}.Type():          read[Dropped],
