@@ -13,10 +13,13 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"aesop"
+	"aesop/cost"
 	"aesop/driver"
 	"aesop/statestore"
+	"aesop/statestore/ledger"
 	"aesop/wave"
 	"aesop/wave/journal"
 )
@@ -272,6 +275,44 @@ func TestCloseReleasesTheStore(t *testing.T) {
 		t.Errorf("run after Close: %v", err)
 	}
 	runOne(t, aesop.Config{Repo: repo, Agent: &greeter{}})
+}
+
+// TestReadStoreMakesNothing: a state that is not there has nothing in it, and one that cannot be read is an error.
+func TestReadStoreMakesNothing(t *testing.T) {
+	ctx, place := t.Context(), aesop.Place{State: filepath.Join(t.TempDir(), "state")}
+	rows := func() int {
+		t.Helper()
+		store, err := place.ReadStore(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		book, err := ledger.New(store).Book(ctx)
+		if err = errors.Join(err, store.Close()); err != nil {
+			t.Fatal(err)
+		}
+		return book.Len()
+	}
+	if n := rows(); n != 0 {
+		t.Errorf("%d rows", n)
+	}
+	if _, err := os.Lstat(place.State); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("reading made something: %v", err)
+	}
+	store, err := place.OpenStore(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = ledger.New(store).Record(ctx, cost.Call{ID: "a", At: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)})
+	if err = errors.Join(err, store.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if n := rows(); n != 1 {
+		t.Errorf("%d rows", n)
+	}
+	write(t, place.State+"-file", "no folder")
+	if _, err := (aesop.Place{State: place.State + "-file"}).ReadStore(ctx); err == nil {
+		t.Error("a state that is a file is empty")
+	}
 }
 
 func TestLocate(t *testing.T) {

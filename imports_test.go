@@ -18,9 +18,10 @@ import (
 // its row here.
 var layers = [][]string{
 	{"internal/document", "internal/filelock", "internal/model", "internal/testcount", "cost", "redact", "redact/redacttest", "statestore/internal/backend"},
-	{"redact/internal/field", "tracker", "driver/process", "wave/policy"},
+	{"cost/ledgerfile", "cost/price", "cost/transcript", "cost/transcript/transcripttest", "redact/internal/field", "tracker", "driver/process", "wave/policy"},
 	{"redact/redacthttp", "redact/redactslog", "redact/redactzap", "tracker/trackertest", "tracker/template", "statestore"},
 	{"statestore/sqlite", "statestore/storetest", "statestore/job"},
+	{"statestore/ledger"},
 	{"driver", "internal/git"},
 	{"internal/agentproc", "internal/tree", "internal/testrun", "redact/scan"},
 	{"redact/hook"},
@@ -32,7 +33,7 @@ var layers = [][]string{
 	{"wave/review"},
 	{""},
 	{"examples/internal/cli", "examples/internal/clitest"},
-	{"examples/wave", "examples/tracker", "examples/redact", "examples/customdriver"},
+	{"examples/wave", "examples/tracker", "examples/redact", "examples/cost", "examples/customdriver"},
 }
 
 // heavy are modules that importing aesop/wave must not link.

@@ -130,6 +130,7 @@ func run(c *Context, name, description string, grammar any, args []string) (code
 		fmt.Fprintf(c.Stderr, "%s: %v\n", name, err)
 		return Usage
 	}
+	args = negative(args)
 	for _, a := range args {
 		c.JSON = c.JSON || a == "--json" || a == "--json=true"
 	}
@@ -147,6 +148,20 @@ func run(c *Context, name, description string, grammar any, args []string) (code
 		err = &Problem{Code: "output", Message: fmt.Sprintf("it is done, but what it prints is lost: %v", out.err)}
 	}
 	return c.fail(name, err)
+}
+
+// negative joins a flag and the number below zero behind it, which would be taken for a flag by itself: the command says what it must be.
+func negative(args []string) []string {
+	var joined []string
+	for _, a := range args {
+		last := len(joined) - 1
+		if len(a) > 1 && a[0] == '-' && '0' <= a[1] && a[1] <= '9' && last >= 0 && len(joined[last]) > 2 && strings.HasPrefix(joined[last], "--") && !strings.Contains(joined[last], "=") {
+			joined[last] += "=" + a
+			continue
+		}
+		joined = append(joined, a)
+	}
+	return joined
 }
 
 // output remembers that a write failed, so that a lost answer is not taken for a good one.
