@@ -140,6 +140,7 @@ type Result struct {
 	// Answer is what the program gave as its answer to Task.Schema, or nil. It can be anything: who asked validates it.
 	Answer  json.RawMessage
 	Calls   []cost.Usage // every model call made, also by failed and repeated ones
+	Service string       // that the calls were of, as cost.Call has it; "" is the standard one
 	Metered bool         // Calls is complete; false: usage is unknown or only part of the truth
 	Output  []byte       // tail of the raw output, bounded, for the log
 	// Survivors are programs of the attempt that outlived the kill at its end, by name and process id.

@@ -111,3 +111,16 @@ func TestWhoHaltedFirstKeepsTheWord(t *testing.T) {
 		t.Errorf("left %v", entries)
 	}
 }
+
+// TestTheServiceHasItsPrice: what was served fast costs more.
+func TestTheServiceHasItsPrice(t *testing.T) {
+	w := newWorld(t)
+	w.items(item{"id": "a"})
+	fast := &agent{info: driver.Info{Name: "fast", Tier: 1, Metered: true}, work: func(_ context.Context, t driver.Task) (driver.Result, error) {
+		return driver.Result{Calls: []cost.Usage{{Model: "claude-opus-5-5", Input: 10, Metered: true}}, Metered: true, Service: "fast"}, put(t, "a.txt", "good\n")
+	}}
+	i := wantState(t, w.run(with(fast)), "a", journal.StateShipped)
+	if i.CostUSD == nil || *i.CostUSD != "0.00008" { // twice 10 tokens at $4 a million
+		t.Errorf("cost %s", asJSON(i.CostUSD))
+	}
+}

@@ -35,7 +35,7 @@ func (s *Scheduler) rows(x spent, now time.Time) []cost.Call {
 		if row.Usage.Model == "" {
 			row.Usage.Model = x.model
 		}
-		row.Usage.Model = s.rowName(row.Usage.Model)
+		row.Usage.Model, row.Service = s.rowName(row.Usage.Model), s.rowName(x.result.Service)
 		s.price(&row)
 		known = known.Add(row.Charge())
 		rows = append(rows, row)

@@ -204,6 +204,22 @@ func TestUsageOfAResumedSession(t *testing.T) {
 	}
 }
 
+// TestService: what costs another price than the standard one is told.
+func TestService(t *testing.T) {
+	for usage, want := range map[string]string{
+		`{"speed":"standard","service_tier":"standard","inference_geo":""}`: "",
+		`{"speed":"fast","service_tier":"standard"}`:                        "fast",
+		`{"speed":"standard","service_tier":"batch"}`:                       "batch",
+		`{"speed":"fast","inference_geo":"us"}`:                             "us",
+		`{}`:                                                                "",
+	} {
+		line := `{"type":"result","is_error":false,"result":"x","modelUsage":{"m":{"inputTokens":3,"outputTokens":2}},"usage":` + usage + `}`
+		if o := play(t, agenttest.Fake{Out: lines(initLine, line)}); o.Service != want || !o.Metered {
+			t.Errorf("%s: service %q, %+v", usage, o.Service, o.Usage())
+		}
+	}
+}
+
 func stream(event string) string { return `{"type":"stream_event","event":` + event + `}` }
 
 const atFirst = `{"input_tokens":100,"cache_read_input_tokens":7,"cache_creation_input_tokens":5,` +

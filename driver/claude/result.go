@@ -22,6 +22,27 @@ type result struct {
 	Structured     json.RawMessage `json:"structured_output"`
 	ModelUsage     counts          `json:"modelUsage"`
 	Since          counts          `json:"model_usage_since_last_result"`
+	Usage          served          `json:"usage"`
+}
+
+// served is how the requests of a turn were served.
+type served struct {
+	Speed string `json:"speed"`
+	Tier  string `json:"service_tier"`
+	Geo   string `json:"inference_geo"`
+}
+
+// service is what that is called where it has a price of its own; "" is the standard one.
+func (s served) service() string {
+	if s.Geo == "us" {
+		return s.Geo
+	}
+	for _, word := range []string{s.Speed, s.Tier} {
+		if word != "" && word != "standard" {
+			return word
+		}
+	}
+	return ""
 }
 
 // end reads the line of a result. modelUsage counts from the begin of the session, also over a resume, so it says what this
@@ -60,6 +81,7 @@ func (t *talk) Said() (driver.Result, error) {
 	if len(r.Structured) > 0 && string(r.Structured) != "null" {
 		out.Answer = r.Structured
 	}
+	out.Service = r.Usage.service()
 	err := t.failure(r)
 	if t.counted {
 		out.Calls = byModel(t.sum)
