@@ -254,11 +254,11 @@ func FuzzMarkdown(f *testing.F) {
 			Usage: cost.Usage{Model: model, Input: tokens, CacheRead: 1, Output: tokens}}
 		for _, name := range []string{agent, model, phase, wave} {
 			if len(name) > 100 {
-				t.Skip("longer than a name is")
+				t.Skip("not applicable: longer than a name is")
 			}
 		}
 		if ms < 0 || ms > 1e9 || tokens < 0 || tokens > 1<<39 {
-			t.Skip("no call")
+			t.Skip("not applicable: no call")
 		}
 		var out bytes.Buffer
 		if err := ledgerfile.WriteMarkdown(&out, each(c, c)); err != nil {
