@@ -13,21 +13,28 @@ type charged struct {
 
 // finished is what the work of finished items was made of.
 type finished struct {
-	shape  []Dimension  // in which work is told apart: those of the groups that mean the same in another wave
-	own    map[key]bool // those of the aim's own query, by shape, wave and item
-	items  int
-	parts  map[item]bool     // the items that were counted, where one can be in several shapes
-	done   map[key][]charged // by shape
-	judged map[key]Total     // by shape: the calls of elsewhere
+	shape []Dimension  // in which work is told apart: those of the groups that mean the same in another wave
+	own   map[key]bool // those of the aim's own query, by shape, wave and item
+	items int
+	parts map[item]bool // the items that were counted, where one can be in several shapes
+	made  map[key]*made // by shape
+}
+
+// made is what finished items have of a shape.
+type made struct {
+	items  []charged
+	judged Total // of the calls of elsewhere
 }
 
 // take adds the items that q selects and that are not open.
 func (f *finished) take(p Projector, aim Aim, q Query, elsewhere bool) {
 	all := p.Book.sums(q, append(slices.Clone(f.shape), ByWave, ByItem)...)
+	var last key // most items have the shape of the one before
+	var of *made
 	for n, k := range all.keys {
 		it := item{k[len(f.shape)], k[len(f.shape)+1]}
 		own := !elsewhere || aim.Query.Wave == "" || aim.Query.Wave == it.wave
-		if it.name == "" || own && slices.Contains(aim.Open, it.name) || f.own[k] {
+		if it.name == "" || own && slices.Contains(aim.Open, it.name) || len(f.own) > 0 && f.own[k] {
 			continue
 		}
 		if !elsewhere {
@@ -35,9 +42,15 @@ func (f *finished) take(p Projector, aim Aim, q Query, elsewhere bool) {
 		}
 		f.count(it)
 		k[len(f.shape)], k[len(f.shape)+1] = "", ""
-		f.done[k] = append(f.done[k], charged{all.totals[n].Charge(), all.totals[n].full()})
+		if of == nil || k != last {
+			if f.made[k] == nil {
+				f.made[k] = &made{judged: Total{}.Add(Total{})}
+			}
+			last, of = k, f.made[k]
+		}
+		of.items = append(of.items, charged{all.totals[n].Charge(), all.totals[n].full()})
 		if elsewhere {
-			f.judged[k] = f.judged[k].Add(all.totals[n])
+			of.judged = of.judged.Add(all.totals[n])
 		}
 	}
 }
@@ -54,7 +67,7 @@ func (f *finished) count(it item) {
 
 // work finds what open items will cost, by what finished ones did.
 func (p Projector) work(aim Aim, out *plan) {
-	f := finished{own: map[key]bool{}, parts: map[item]bool{}, done: map[key][]charged{}, judged: map[key]Total{}}
+	f := finished{own: map[key]bool{}, parts: map[item]bool{}, made: map[key]*made{}}
 	for _, d := range out.by {
 		if d != ByWave && d != ByItem {
 			f.shape = append(f.shape, d)
@@ -69,7 +82,7 @@ func (p Projector) work(aim Aim, out *plan) {
 	for n, k := range all.keys {
 		spent[k] = all.totals[n].Charge()
 	}
-	for k := range f.done {
+	for k := range f.made {
 		typical, of := f.typical(k)
 		for _, name := range aim.Open {
 			begun := k
@@ -80,9 +93,9 @@ func (p Projector) work(aim Aim, out *plan) {
 	}
 	for k, b := range out.bases {
 		b.samples = f.items
-		for of, total := range f.judged {
+		for of, made := range f.made {
 			if out.sameShape(k, of, f.shape) {
-				b.judged = b.judged.Add(total)
+				b.judged = b.judged.Add(made.judged)
 			}
 		}
 	}
@@ -90,10 +103,10 @@ func (p Projector) work(aim Aim, out *plan) {
 
 // typical is what an item has of a shape, by the items of which a measure is known. Those that had nothing of it count as 0.
 func (f *finished) typical(k key) (spread, measures) {
-	others := f.items - len(f.done[k])
+	others := f.items - len(f.made[k].items)
 	tokens, money := make([]int64, others, f.items), make([]int64, others, f.items)
 	var of measures
-	for _, done := range f.done[k] {
+	for _, done := range f.made[k].items {
 		charge, full := done.charge, done.full
 		if full.tokens {
 			tokens, of.tokens = append(tokens, charge.Tokens), true
