@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"aesop/statestore/internal/backend"
 )
 
 var errOver = errors.New("the transaction is over")
@@ -135,8 +137,8 @@ func (tx *memoryTx) Put(k Key, value []byte, ifRev Rev) (Rev, error) {
 	if tx.over {
 		return 0, errOver
 	}
-	if k == "" {
-		return 0, errors.New("put: the key is empty")
+	if err := backend.CheckName("key", string(k)); err != nil {
+		return 0, fmt.Errorf("put: %w", err)
 	}
 	i, found := tx.find(k)
 	if err := tx.compare(k, i, found, ifRev); err != nil {
@@ -191,8 +193,13 @@ func (tx *memoryTx) Append(stream string, ifVersion Version, events ...Entry) (S
 	if tx.over {
 		return 0, errOver
 	}
-	if stream == "" {
-		return 0, errors.New("append: the stream has no name")
+	if err := backend.CheckName("name of the stream", stream); err != nil {
+		return 0, fmt.Errorf("append: %w", err)
+	}
+	for _, entry := range events {
+		if err := backend.CheckTexts(entry.ID, entry.Type); err != nil {
+			return 0, fmt.Errorf("append to %q: %w", stream, err)
+		}
 	}
 	version := tx.version(stream)
 	if ifVersion != AnyVersion && ifVersion != version {

@@ -30,7 +30,8 @@ type Store interface {
 
 // Reader reads.
 type Reader interface {
-	// Now is the store's clock. Every lease and deadline is judged by it. It does not change within a transaction.
+	// Now is the store's clock. Every lease and deadline is judged by it. It does not change within a transaction, never goes
+	// back, and is never before an event that is there.
 	Now() time.Time
 	// Get returns the record, or an error that is ErrNotFound.
 	Get(Key) (Record, error)
@@ -49,7 +50,7 @@ type Tx interface {
 	Put(k Key, value []byte, ifRev Rev) (Rev, error)
 	// Delete removes a record that has revision ifRev, or Any. Deleting what does not exist is ErrNotFound.
 	Delete(k Key, ifRev Rev) error
-	// Append adds events to the end of a stream, which has a name and is created by its first event. ifVersion is the number
+	// Append adds events to the end of a stream, which has a name like a Key and is created by its first event. ifVersion is the number
 	// of events that the stream must have, or AnyVersion; otherwise the error is ErrConflict. It returns the Seq of the last
 	// one, 0 for none. An entry whose non-empty ID the stream has already is not added again, and no error.
 	Append(stream string, ifVersion Version, events ...Entry) (Seq, error)
@@ -90,7 +91,7 @@ type Range struct {
 
 // Entry is an event to append.
 type Entry struct {
-	ID   string // for idempotence within the stream, or ""
+	ID   string // for idempotence within the stream, or ""; like Type, UTF-8 without the zero byte
 	Type string
 	Data []byte // JSON
 }

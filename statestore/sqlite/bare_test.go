@@ -27,11 +27,11 @@ func BenchmarkBareTransaction(b *testing.B) {
 	for i := int64(0); b.Loop(); i++ {
 		k := "job/" + strconv.FormatInt(i%1000, 10)
 		exec("BEGIN IMMEDIATE")
-		if _, err := c.integer("SELECT rev FROM records WHERE key = ?", k); err != nil {
+		if _, _, err := c.integer("SELECT rev FROM records WHERE key = ?", k); err != nil {
 			b.Fatal(err)
 		}
-		exec("INSERT INTO records VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET value = ?2, rev = ?3", k, value, i)
-		exec("INSERT INTO events VALUES (?, ?, ?, '', 'job.claim', ?, 1)", i+1, k, i+1, value)
+		exec("INSERT INTO records VALUES (?1, ?2, ?3, 0) ON CONFLICT DO UPDATE SET value = ?2, rev = ?3", k, value, i)
+		exec("INSERT INTO events VALUES (?, ?, ?, '', 'job.claim', ?, 1, 0)", i+1, k, i+1, value)
 		exec("COMMIT")
 	}
 }

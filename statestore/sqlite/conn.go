@@ -16,6 +16,7 @@ import (
 // conn is one connection with its prepared statements. It talks to the driver and not to database/sql, whose pool, locks and
 // conversions would cost a grouped transaction a fifth of its time. Only one goroutine at a time may use it.
 type conn struct {
+	path       string
 	raw        driver.Conn
 	statements map[string]*statement
 }
@@ -32,12 +33,17 @@ type prepared interface {
 }
 
 // dial opens an existing database file.
-func dial(path string, pragmas ...string) (*conn, error) {
-	raw, err := new(sqlite.Driver).Open(uri(path))
+func dial(path string, pragmas ...string) (*conn, error) { return dialMode(path, "rw", pragmas...) }
+
+// dialReadOnly opens a file so that not even closing it writes what a log still holds into it.
+func dialReadOnly(path string) (*conn, error) { return dialMode(path, "ro", busyTimeout) }
+
+func dialMode(path, mode string, pragmas ...string) (*conn, error) {
+	raw, err := new(sqlite.Driver).Open(uri(path, mode))
 	if err != nil {
 		return nil, err
 	}
-	c := &conn{raw: raw, statements: map[string]*statement{}}
+	c := &conn{path: path, raw: raw, statements: map[string]*statement{}}
 	for _, pragma := range pragmas {
 		if err := c.query("PRAGMA "+pragma, func([]driver.Value) error { return nil }); err != nil {
 			return nil, errors.Join(fmt.Errorf("set %s: %w", pragma, err), c.close())
@@ -46,13 +52,13 @@ func dial(path string, pragmas ...string) (*conn, error) {
 	return c, nil
 }
 
-// uri names a file in SQLite's own syntax, in which mode=rw means that a missing file is not made.
-func uri(path string) string {
+// uri names a file in SQLite's own syntax, in which modes other than rwc mean that a missing file is not made.
+func uri(path, mode string) string {
 	path = filepath.ToSlash(path)
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path // C:/… on Windows
 	}
-	return (&url.URL{Scheme: "file", Path: path, RawQuery: "mode=rw"}).String()
+	return (&url.URL{Scheme: "file", Path: path, RawQuery: "mode=" + mode}).String()
 }
 
 func (c *conn) close() error {
@@ -85,17 +91,21 @@ func (c *conn) prepare(query string) (*statement, error) {
 func (c *conn) exec(query string, args ...driver.Value) (int64, error) {
 	s, err := c.prepare(query)
 	if err != nil {
-		return 0, err
+		return 0, c.explain(err)
 	}
 	result, err := s.ExecContext(context.Background(), named(args))
 	if err != nil {
-		return 0, err
+		return 0, c.explain(err)
 	}
 	return result.RowsAffected()
 }
 
 // query calls row for each row of the answer; row must not keep the slice nor run queries.
-func (c *conn) query(query string, row func([]driver.Value) error, args ...driver.Value) (err error) {
+func (c *conn) query(query string, row func([]driver.Value) error, args ...driver.Value) error {
+	return c.explain(c.rows(query, row, args))
+}
+
+func (c *conn) rows(query string, row func([]driver.Value) error, args []driver.Value) (err error) {
 	s, err := c.prepare(query)
 	if err != nil {
 		return err
@@ -121,14 +131,18 @@ func (c *conn) query(query string, row func([]driver.Value) error, args ...drive
 	}
 }
 
-// integer returns the first column of the only row of an answer, or 0 where there is none.
-func (c *conn) integer(query string, args ...driver.Value) (int64, error) {
-	var n int64
-	err := c.query(query, func(row []driver.Value) error {
-		n, _ = row[0].(int64) // the null of an empty max is 0 as well
+// integer returns the first column of the only row of an answer. Where there is none, or a null, found is false.
+func (c *conn) integer(query string, args ...driver.Value) (n int64, found bool, err error) {
+	err = c.query(query, func(row []driver.Value) error {
+		if row[0] == nil { // what max says of no rows
+			return nil
+		}
+		if n, found = row[0].(int64); !found {
+			return fmt.Errorf("%T: %w", row[0], errMalformed)
+		}
 		return nil
 	}, args...)
-	return n, err
+	return n, found, err
 }
 
 func named(args []driver.Value) []driver.NamedValue {

@@ -56,13 +56,20 @@ func (s *Store) broken(err error) error {
 	return err
 }
 
+// inPlace says that the database file is still the one that was opened: writing to one that has no name any more would lose everything
+// without a word, and reading it would tell for ever what was.
+func (s *Store) inPlace() error {
+	file, err := os.Stat(s.path)
+	if err == nil && !os.SameFile(file, s.file) {
+		err = errors.New("the database file was replaced while it was open")
+	}
+	return err
+}
+
 // begin starts the transaction of a group.
 func (s *Store) begin() (*group, error) {
-	// Writing to a file that has no name any more would lose everything without a word.
-	if file, err := os.Stat(s.path); err != nil {
+	if err := s.inPlace(); err != nil {
 		return nil, err
-	} else if !os.SameFile(file, s.file) {
-		return nil, errors.New("the database file was replaced while it was open")
 	}
 	if s.writer == nil {
 		c, err := dial(s.path, busyTimeout, "synchronous = FULL", "fullfsync = ON", "temp_store = MEMORY")
@@ -80,6 +87,7 @@ func (s *Store) begin() (*group, error) {
 		return nil, err
 	}
 	g.seq = g.oldSeq
+	fail("group_begun")
 	return g, nil
 }
 
@@ -100,6 +108,7 @@ func (g *group) serve(r *request, fn func(statestore.Tx) error) {
 		}
 		if err == nil {
 			_, g.failure = g.conn.exec("RELEASE member")
+			fail("member_kept")
 			return
 		}
 		g.seq = oldSeq
@@ -119,7 +128,9 @@ func (g *group) serve(r *request, fn func(statestore.Tx) error) {
 // commit makes the group durable. Its error is that of all members.
 func (s *Store) commit(g *group) error {
 	if g.failure == nil {
+		fail("group_whole")
 		_, g.failure = g.conn.exec("COMMIT")
+		fail("group_committed")
 	}
 	if g.failure != nil {
 		return s.broken(g.failure)

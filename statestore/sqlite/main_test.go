@@ -21,15 +21,29 @@ const (
 	pathVariable  = "AESOP_TEST_PATH"
 )
 
+// built is a folder for what several tests use.
+var built string
+
 func TestMain(m *testing.M) {
 	var err error
 	switch os.Getenv(childVariable) {
 	case "":
-		goleak.VerifyTestMain(m)
+		if built, err = os.MkdirTemp("", "aesop-sqlite-test-"); err != nil {
+			break
+		}
+		goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+			if err := os.RemoveAll(built); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				code = 1
+			}
+			os.Exit(code)
+		}))
 	case "increment":
 		err = childIncrement(os.Getenv(pathVariable))
-	case "append":
-		err = childAppend(os.Getenv(pathVariable))
+	case "crash":
+		err = childCrash(os.Getenv(pathVariable))
+	case "descriptors":
+		err = childDescriptors(os.Getenv(pathVariable))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -82,34 +96,6 @@ func increment(ctx context.Context, store statestore.Store) error {
 			return err
 		}
 	}
-}
-
-// childAppend appends events from several goroutines until it is killed and prints the id of each once it is stored.
-func childAppend(path string) error {
-	store, err := Open(context.Background(), Config{Path: path})
-	if err != nil {
-		return err
-	}
-	failed := make(chan error)
-	for writer := range 4 {
-		go func() {
-			for i := 0; ; i++ {
-				id := fmt.Sprintf("%d/%d/%d", os.Getpid(), writer, i)
-				err := store.Update(context.Background(), func(tx statestore.Tx) error {
-					if _, err := tx.Put(statestore.Key("last/"+id[:len(id)-1]), []byte(id), statestore.Any); err != nil {
-						return err
-					}
-					_, err := tx.Append("s", statestore.AnyVersion, statestore.Entry{ID: id, Type: "test"})
-					return err
-				})
-				if err != nil {
-					failed <- err
-				}
-				fmt.Println(id)
-			}
-		}()
-	}
-	return <-failed
 }
 
 // child returns the command of a child that is not yet started.

@@ -2,12 +2,19 @@ package sqlite
 
 import (
 	"bufio"
+	"context"
+	"errors"
+	"fmt"
 	"io"
-	"math/rand"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"aesop/statestore"
 )
@@ -116,46 +123,43 @@ func TestProcessesLoseNoIncrement(t *testing.T) {
 	}
 }
 
-// TestKilledWriterLosesNothing kills a writer at random moments. What it said it had stored is there, and the database is sound,
-// which Open examines.
-func TestKilledWriterLosesNothing(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "state.db")
-	random := rand.New(rand.NewSource(1))
-	var acknowledged []string
-	for range 20 {
-		cmd := child(t, "append", path)
-		stdout, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		lines := bufio.NewScanner(stdout)
-		for left := random.Intn(60); lines.Scan(); left-- {
-			acknowledged = append(acknowledged, lines.Text())
-			if left == 0 {
-				if err := cmd.Process.Kill(); err != nil {
-					t.Fatal(err)
-				}
+// TestOpenKeepsNoDescriptorsOfOthers runs in a process of its own, whose main thread may run any goroutine.
+func TestOpenKeepsNoDescriptorsOfOthers(t *testing.T) {
+	if err := child(t, "descriptors", filled(t)).Run(); err != nil {
+		t.Error(err)
+	}
+}
+
+// childDescriptors opens a store while it has a pipe, in several goroutines and threads, and closes one end: the other one must hear of it.
+func childDescriptors(path string) error {
+	var opening errgroup.Group
+	opening.SetLimit(4)
+	for range 40 {
+		opening.Go(func() error {
+			r, w, err := os.Pipe()
+			if err != nil {
+				return err
 			}
-		}
-		_ = cmd.Wait()
+			defer r.Close()
+			store, err := Open(context.Background(), Config{Path: path})
+			if err != nil {
+				return err
+			}
+			if err := errors.Join(w.Close(), r.SetReadDeadline(time.Now().Add(5*time.Second))); err != nil {
+				return err
+			}
+			if _, err := r.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
+				return fmt.Errorf("the reader of a pipe that was closed: %w", err)
+			}
+			return store.Close()
+		})
 	}
-	if len(acknowledged) < 20 {
-		t.Fatalf("only %d events were acknowledged", len(acknowledged))
+	if err := opening.Wait(); err != nil {
+		return err
 	}
-	store := testOpen(t, path)
-	stored := map[string]bool{}
-	for i, event := range testEvents(t, store) {
-		stored[event.ID] = true
-		if event.Version != statestore.Version(i+1) {
-			t.Fatalf("event %d has version %d", i, event.Version)
-		}
+	if runtime.GOOS != "linux" {
+		return nil
 	}
-	for _, id := range acknowledged {
-		if !stored[id] {
-			t.Errorf("event %s was acknowledged and is lost", id)
-		}
-	}
+	_, err := os.Stat("/proc/self/fd/2") // /dev/stderr: /proc/self is the main thread
+	return err
 }

@@ -4,8 +4,6 @@ import (
 	"database/sql/driver"
 	"fmt"
 	"iter"
-	"math"
-	"time"
 
 	"aesop/statestore"
 )
@@ -36,13 +34,13 @@ func (t *tx) scanPage(query string, args ...driver.Value) ([]statestore.Record, 
 	}
 	var records []statestore.Record
 	err := t.conn.query(query, func(row []driver.Value) error {
-		value, _ := row[1].([]byte) // an empty one comes as nil
-		records = append(records, statestore.Record{
-			Key:   statestore.Key(row[0].(string)),
-			Value: value,
-			Rev:   statestore.Rev(row[2].(int64)),
-		})
-		return nil
+		key, isText := row[3].(string)
+		if !isText {
+			return errMalformed
+		}
+		r, err := record(key, row)
+		records = append(records, r)
+		return err
 	}, args...)
 	if err != nil {
 		return nil, t.fail("scan from", fmt.Sprint(args[0]), err)
@@ -51,9 +49,23 @@ func (t *tx) scanPage(query string, args ...driver.Value) ([]statestore.Record, 
 }
 
 const (
-	scanFrom  = "SELECT key, value, rev FROM records WHERE key >= ? AND key < ? ORDER BY key LIMIT ?"
-	scanAfter = "SELECT key, value, rev FROM records WHERE key > ? AND key < ? ORDER BY key LIMIT ?"
+	scanFrom  = "SELECT value, rev, sum, key FROM records WHERE key >= ? AND key < ? ORDER BY key LIMIT ?"
+	scanAfter = "SELECT value, rev, sum, key FROM records WHERE key > ? AND key < ? ORDER BY key LIMIT ?"
 )
+
+// record reads the row of a key and compares its checksum.
+func record(key string, row []driver.Value) (statestore.Record, error) {
+	value, isBlob := row[0].([]byte) // an empty one comes as nil, a null as no slice at all
+	rev, isRev := row[1].(int64)
+	sum, isSum := row[2].(int64)
+	switch {
+	case !isBlob || !isRev || !isSum:
+		return statestore.Record{}, fmt.Errorf("record %q: %w", key, errMalformed)
+	case sum != recordSum(key, value, rev):
+		return statestore.Record{}, fmt.Errorf("record %q: %w", key, errSum)
+	}
+	return statestore.Record{Key: statestore.Key(key), Value: value, Rev: statestore.Rev(rev)}, nil
+}
 
 // prefixEnd is greater than all keys with the prefix and not than any other: the prefix with its last byte made one greater,
 // or a blob, which SQLite orders after all text.
@@ -64,55 +76,6 @@ func prefixEnd(prefix string) driver.Value {
 		}
 	}
 	return []byte{}
-}
-
-func (t *tx) Events(q statestore.EventQuery) iter.Seq2[statestore.Stored, error] {
-	return func(yield func(statestore.Stored, error) bool) {
-		after := int64(min(q.After, math.MaxInt64))
-		pages(q.Limit, yield, func(limit int) ([]statestore.Stored, error) {
-			events, err := t.eventPage(q.Stream, after, int64(limit))
-			if len(events) > 0 {
-				after = int64(events[len(events)-1].Seq)
-			}
-			return events, err
-		})
-	}
-}
-
-func (t *tx) eventPage(stream string, after, limit int64) ([]statestore.Stored, error) {
-	if t.over {
-		return nil, errOver
-	}
-	query, args := allEvents, []driver.Value{after, limit}
-	if stream != "" {
-		query, args = streamEvents, []driver.Value{after, limit, stream}
-	}
-	var events []statestore.Stored
-	err := t.conn.query(query, func(row []driver.Value) error {
-		events = append(events, event(row))
-		return nil
-	}, args...)
-	if err != nil {
-		return nil, t.fail("read events of", stream, err)
-	}
-	return events, nil
-}
-
-const (
-	allEvents    = "SELECT seq, stream, version, id, type, data, at FROM events WHERE seq > ?1 ORDER BY seq LIMIT ?2"
-	streamEvents = "SELECT seq, stream, version, id, type, data, at FROM events WHERE stream = ?3 AND seq > ?1 ORDER BY seq LIMIT ?2"
-)
-
-// event reads a row; the table is strict, so that the types are certain.
-func event(row []driver.Value) statestore.Stored {
-	data, _ := row[5].([]byte) // an empty one comes as nil
-	return statestore.Stored{
-		Entry:   statestore.Entry{ID: row[3].(string), Type: row[4].(string), Data: data},
-		Seq:     statestore.Seq(row[0].(int64)),
-		Stream:  row[1].(string),
-		Version: statestore.Version(row[2].(int64)),
-		At:      time.UnixMicro(row[6].(int64)).UTC(),
-	}
 }
 
 // pages yields up to limit rows, or all where that is 0, which next returns a page at a time.

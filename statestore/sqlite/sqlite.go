@@ -4,6 +4,17 @@
 // update at the same time share one commit; processes take turns at a gate of two file locks beside the database
 // (in the folder locks there, never removed), which the kernel opens when a process dies. Readers wait for nobody.
 //
+// Time: a transaction's Now is the latest of its clock, of what this handle gave out before, and of the newest event. So it never
+// goes back for a handle, nor from an event to any transaction after it, whatever clocks the handles and processes have: who
+// judges a lease as lapsed and appends an event is agreed with by all who come later. A clock that is behind the newest event
+// stands still until it is past it, which lengthens a lease and never cuts it short; one that is ahead ends the leases of others
+// as much too early, which no store can know that has only its callers' clocks. Processes of one machine share one clock, unless
+// it is set.
+//
+// Damage: records and events carry checksums and events a gapless number, which are compared whenever they are read. Open
+// compares the log with what was committed to it, and the tables with their indexes (of more than 64 MiB, the records' only). What
+// does not fit is a *DamagedError. No check can tell a database that was put back whole to an older state.
+//
 // The file must lie on a local disk. While a store is open, no other code of the process may open and close the database
 // file: on Unix, closing any descriptor of a file drops all locks that the process has on it.
 package sqlite
@@ -28,7 +39,7 @@ import (
 // Config says which database to open.
 type Config struct {
 	Path   string           // of the database file; it and its directory are made where they are missing
-	Clock  func() time.Time // nil: time.Now. The store keeps microseconds.
+	Clock  func() time.Time // nil: time.Now. The store keeps microseconds; see the package's words on time.
 	Logger *zap.Logger      // nil: none
 }
 
@@ -58,9 +69,10 @@ const (
 	maxIdle     = 16                     // readers kept; more are opened when needed and closed after use
 )
 
-// Open opens the database at c.Path, makes it where it is missing, and examines it: a file that is damaged, truncated or not a
-// state store is an error that names it, a schema of another version is a *SchemaError. It waits at the gate for as long as
-// ctx allows. Close the store when done.
+// Open opens the database at c.Path, makes it where it is missing, and examines it: a file that is not a state store or cannot be
+// written to is an error that names it, one that is damaged a *DamagedError, a schema that is newer than this binary's a
+// *SchemaError; all of them leave it as it is. A schema that is older is upgraded, after a backup (PATH.vN.backup) that is left
+// there. Open waits at the gate for as long as ctx allows. Close the store when done.
 func Open(ctx context.Context, c Config) (*Store, error) {
 	if c.Path == "" {
 		return nil, errors.New("open state store: no path given")
@@ -80,8 +92,12 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	s.latest.Store(math.MinInt64)
 	if err := s.open(ctx, c.Path); err != nil {
 		var schema *SchemaError
-		if errors.As(err, &schema) {
+		var damaged *DamagedError
+		switch {
+		case errors.As(err, &schema):
 			return nil, schema
+		case errors.As(err, &damaged):
+			return nil, damaged
 		}
 		return nil, fmt.Errorf("open state store %s: %w", c.Path, err)
 	}
@@ -92,38 +108,73 @@ func (s *Store) open(ctx context.Context, path string) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	if path, err = filepath.Abs(path); err != nil {
+		return err
+	}
+	if err := makeDir(filepath.Dir(path)); err != nil {
 		return err
 	}
 	if s.path, err = resolve(path); err != nil {
 		return err
 	}
 	s.gate = newGate(s.path)
+	if err := s.atGate(ctx, s.prepare); err != nil {
+		return err
+	}
+	if err := check(s.path); err != nil {
+		return err
+	}
+	return s.atGate(ctx, s.tryWriting)
+}
+
+// atGate does what other processes must not do at the same time.
+func (s *Store) atGate(ctx context.Context, do func() error) error {
 	unlock, err := s.gate.Lock(ctx)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(create(s.path), unlock()); err != nil {
+	return errors.Join(do(), unlock())
+}
+
+// prepare sees to it that there is a database of our schema.
+func (s *Store) prepare() error {
+	if err := create(s.path); err != nil {
 		return err
 	}
-	c, err := s.reader()
+	if err := checkLog(s.path); err != nil {
+		return err
+	}
+	version, err := examine(s.path)
 	if err != nil {
 		return err
 	}
-	if err := c.check(s.path); err != nil {
-		return errors.Join(err, c.close())
+	if version < schemaVersion {
+		if err := upgrade(s.path, version); err != nil {
+			return err
+		}
+		s.log.Info("upgraded the state store", zap.String("path", s.path), zap.Int("from", version), zap.Int("to", schemaVersion))
 	}
-	s.idle = append(s.idle, c)
 	s.file, err = os.Stat(s.path)
+	return err
+}
+
+// tryWriting writes and takes it back, so that a file that is read-only is refused now and not by the first thing that must be
+// kept.
+func (s *Store) tryWriting() error {
+	g, err := s.begin()
+	if err == nil {
+		_, err = g.conn.exec("UPDATE deleted SET rev = rev")
+		_, undo := g.conn.exec("ROLLBACK")
+		err = errors.Join(err, undo)
+	}
+	if err != nil && s.writer != nil {
+		err = errors.Join(err, s.writer.close())
+	}
 	return err
 }
 
 // resolve follows links, so that all who open one file by different names meet at one gate.
 func resolve(path string) (string, error) {
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return "", err
-	}
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		return target, nil
 	}
@@ -138,6 +189,7 @@ func (s *Store) Close() error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	fail("close_begun")
 	var errs []error
 	for _, c := range append(s.idle, s.writer) {
 		if c != nil {
@@ -145,6 +197,7 @@ func (s *Store) Close() error {
 		}
 	}
 	s.idle, s.writer = nil, nil
+	fail("closed")
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("close state store %s: %w", s.path, err)
 	}

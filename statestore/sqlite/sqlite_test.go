@@ -3,6 +3,7 @@ package sqlite_test
 import (
 	"path/filepath"
 	"testing"
+	"time"
 
 	"aesop/statestore"
 	"aesop/statestore/sqlite"
@@ -21,4 +22,14 @@ func open(t *testing.T, path string) *sqlite.Store {
 
 func TestStore(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) statestore.Store { return open(t, filepath.Join(t.TempDir(), "state.db")) })
+}
+
+func TestDurable(t *testing.T) {
+	storetest.RunDurable(t, func(t *testing.T, dir string, clock func() time.Time) statestore.Store {
+		store, err := sqlite.Open(t.Context(), sqlite.Config{Path: filepath.Join(dir, "state.db"), Clock: clock})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return store
+	})
 }

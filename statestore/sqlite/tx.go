@@ -4,10 +4,10 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"aesop/statestore"
+	"aesop/statestore/internal/backend"
 )
 
 var errOver = errors.New("the transaction is over")
@@ -38,13 +38,12 @@ func (t *tx) Get(k statestore.Key) (statestore.Record, error) {
 	if t.over {
 		return statestore.Record{}, errOver
 	}
+	var r statestore.Record
 	found := false
-	r := statestore.Record{Key: k}
-	err := t.conn.query("SELECT value, rev FROM records WHERE key = ?", func(row []driver.Value) error {
+	err := t.conn.query("SELECT value, rev, sum FROM records WHERE key = ?", func(row []driver.Value) (err error) {
 		found = true
-		r.Value, _ = row[0].([]byte) // an empty one comes as nil
-		r.Rev = statestore.Rev(row[1].(int64))
-		return nil
+		r, err = record(string(k), row) // the sum is another one where a damaged index led to another row
+		return err
 	}, string(k))
 	if err != nil {
 		return statestore.Record{}, t.fail("get", string(k), err)
@@ -57,14 +56,18 @@ func (t *tx) Get(k statestore.Key) (statestore.Record, error) {
 
 // rev returns the revision of a record, or 0 where there is none.
 func (t *tx) rev(k statestore.Key) (int64, error) {
-	return t.conn.integer("SELECT rev FROM records WHERE key = ?", string(k))
+	rev, found, err := t.conn.integer("SELECT rev FROM records WHERE key = ?", string(k))
+	if found && rev < 1 {
+		err = &DamagedError{t.conn.path, fmt.Errorf("revision %d", rev)}
+	}
+	return rev, err
 }
 
 func (t *tx) Put(k statestore.Key, value []byte, ifRev statestore.Rev) (statestore.Rev, error) {
 	if t.over {
 		return 0, errOver
 	}
-	if err := checkName("key", string(k)); err != nil {
+	if err := backend.CheckName("key", string(k)); err != nil {
 		return 0, fmt.Errorf("put: %w", err)
 	}
 	if ifRev == statestore.Any {
@@ -94,15 +97,22 @@ func (t *tx) Put(k statestore.Key, value []byte, ifRev statestore.Rev) (statesto
 // write writes nothing where the record has another revision than it should; comparing in the query saves one more.
 func (t *tx) write(k statestore.Key, value []byte, ifRev int64) (rev, written int64, err error) {
 	if ifRev != 0 {
-		written, err = t.conn.exec("UPDATE records SET value = ?, rev = rev + 1 WHERE key = ? AND rev = ?", value, string(k), ifRev)
-		return ifRev + 1, written, err
+		rev = ifRev + 1
+		written, err = t.conn.exec("UPDATE records SET value = ?, rev = rev + 1, sum = ? WHERE key = ? AND rev = ?",
+			value, recordSum(string(k), value, rev), string(k), ifRev)
+		return rev, written, err
 	}
-	deleted, err := t.conn.integer("SELECT rev FROM deleted")
+	deleted, found, err := t.conn.integer("SELECT rev FROM deleted")
+	if err == nil && !found { // counting anew would use revisions twice
+		err = &DamagedError{t.conn.path, errors.New("the greatest revision of deleted records is gone")}
+	}
 	if err != nil {
 		return 0, 0, err
 	}
-	written, err = t.conn.exec("INSERT INTO records VALUES (?, ?, ?) ON CONFLICT DO NOTHING", string(k), value, deleted+1)
-	return deleted + 1, written, err
+	rev = deleted + 1
+	written, err = t.conn.exec("INSERT INTO records VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+		string(k), value, rev, recordSum(string(k), value, rev))
+	return rev, written, err
 }
 
 func (t *tx) Delete(k statestore.Key, ifRev statestore.Rev) error {
@@ -131,10 +141,15 @@ func (t *tx) Append(stream string, ifVersion statestore.Version, events ...state
 	if t.over {
 		return 0, errOver
 	}
-	if err := checkName("name of the stream", stream); err != nil {
+	if err := backend.CheckName("name of the stream", stream); err != nil {
 		return 0, fmt.Errorf("append: %w", err)
 	}
-	version, err := t.conn.integer("SELECT version FROM events WHERE stream = ? ORDER BY seq DESC LIMIT 1", stream)
+	for _, entry := range events {
+		if err := backend.CheckTexts(entry.ID, entry.Type); err != nil {
+			return 0, fmt.Errorf("append to %q: %w", stream, err)
+		}
+	}
+	version, _, err := t.conn.integer(newestVersion, stream)
 	if err != nil {
 		return 0, t.fail("append to", stream, err)
 	}
@@ -163,7 +178,11 @@ func (t *tx) had(stream, id string) (int64, error) {
 	if id == "" {
 		return 0, nil
 	}
-	return t.conn.integer("SELECT seq FROM events WHERE stream = ? AND id = ? AND id <> ''", stream, id)
+	seq, found, err := t.conn.integer("SELECT seq FROM events WHERE stream = ? AND id = ? AND id <> ''", stream, id)
+	if found && seq < 1 {
+		err = &DamagedError{t.conn.path, fmt.Errorf("event %d", seq)}
+	}
+	return seq, err
 }
 
 func (t *tx) insert(stream string, version int64, entry statestore.Entry) (int64, error) {
@@ -172,18 +191,8 @@ func (t *tx) insert(stream string, version int64, entry statestore.Entry) (int64
 		data = []byte{}
 	}
 	t.group.seq++
-	_, err := t.conn.exec("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)",
-		t.group.seq, stream, version, entry.ID, entry.Type, data, t.now.UnixMicro())
-	return t.group.seq, err
-}
-
-// checkName refuses what SQLite cannot keep as a text.
-func checkName(what, name string) error {
-	switch {
-	case name == "":
-		return fmt.Errorf("the %s is empty", what)
-	case strings.ContainsRune(name, 0):
-		return fmt.Errorf("the %s %q contains a zero byte", what, name)
-	}
-	return nil
+	seq, at := t.group.seq, t.now.UnixMicro()
+	_, err := t.conn.exec("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+		seq, stream, version, entry.ID, entry.Type, data, at, eventSum(seq, stream, version, entry.ID, entry.Type, data, at))
+	return seq, err
 }

@@ -91,6 +91,7 @@ func (s *Store) lead(ctx context.Context, own *request) (err error) {
 		}
 		outcome := s.commit(g)
 		s.unlock(unlock)
+		fail("gate_open")
 		for _, member := range g.members {
 			member.done <- outcome
 		}

@@ -36,7 +36,7 @@ func (s *Store) Changed(ctx context.Context, after statestore.Seq) error {
 		next := s.change.Next()
 		var newest int64
 		err := s.read(ctx, func(c *conn) (err error) {
-			newest, err = c.integer("SELECT max(seq) FROM events")
+			newest, _, err = c.integer("SELECT max(seq) FROM events")
 			return err
 		})
 		if err != nil || uint64(newest) > uint64(after) {
@@ -62,6 +62,9 @@ func (s *Store) read(ctx context.Context, fn func(*conn) error) error {
 		return statestore.ErrClosed
 	}
 	defer s.life.Leave()
+	if err := s.inPlace(); err != nil {
+		return fmt.Errorf("read %s: %w", s.path, err)
+	}
 	c, err := s.reader()
 	if err != nil {
 		return fmt.Errorf("read %s: %w", s.path, err)
@@ -108,13 +111,16 @@ func (s *Store) discard(c *conn, why error) {
 }
 
 // newest returns the newest event and the time of a transaction that has just begun on c: that of the clock, but never before
-// what was given out earlier nor before that event.
+// what was given out earlier nor before that event. A database whose schema changed since it was opened is not touched.
 func (s *Store) newest(c *conn) (seq int64, now time.Time, err error) {
+	if err := c.sameSchema(); err != nil {
+		return 0, time.Time{}, err
+	}
 	at := s.clock().UnixMicro()
-	err = c.query("SELECT seq, at FROM events ORDER BY seq DESC LIMIT 1", func(row []driver.Value) error {
-		seq = row[0].(int64)
-		at = max(at, row[1].(int64))
-		return nil
+	err = c.query(newestEvent, func(row []driver.Value) error {
+		e, err := event(row) // whole, since a time that is damaged would be the time of all that follows
+		seq, at = int64(e.Seq), max(at, e.At.UnixMicro())
+		return err
 	})
 	for err == nil {
 		latest := s.latest.Load()
@@ -124,4 +130,18 @@ func (s *Store) newest(c *conn) (seq int64, now time.Time, err error) {
 		}
 	}
 	return seq, time.UnixMicro(at).UTC(), err
+}
+
+// sameSchema says how the schema differs from the one that this binary knows, and that an open store had.
+func (c *conn) sameSchema() error {
+	version, _, err := c.integer("PRAGMA user_version")
+	switch {
+	case err != nil:
+		return err
+	case version > schemaVersion: // a newer binary upgraded it
+		return &SchemaError{Path: c.path, Found: int(version), Known: schemaVersion}
+	case version < schemaVersion:
+		return &DamagedError{c.path, fmt.Errorf("its schema version was %d and is %d", schemaVersion, version)}
+	}
+	return nil
 }

@@ -45,6 +45,28 @@ func recordTests() []test {
 			})
 			f.view(func(r statestore.Reader) { f.get(r, "nil") })
 		}},
+		{"keys, streams, ids and types are UTF-8 without the zero byte", func(f *fixture) {
+			f.update(func(tx statestore.Tx) {
+				for _, bad := range []string{"a\x00b", "\x00", "\xff", "a\xc3"} {
+					if _, err := tx.Put(statestore.Key(bad), nil, 0); err == nil {
+						f.Errorf("a record %q was written", bad)
+					}
+					if _, err := tx.Append(bad, statestore.AnyVersion, entry("", "e")); err == nil {
+						f.Errorf("an event of stream %q was appended", bad)
+					}
+					if _, err := tx.Append("s", statestore.AnyVersion, entry("", "e"), statestore.Entry{ID: bad, Type: "t"}); err == nil {
+						f.Errorf("an event with the id %q was appended", bad)
+					}
+					if _, err := tx.Append("s", statestore.AnyVersion, statestore.Entry{Type: bad}); err == nil {
+						f.Errorf("an event of type %q was appended", bad)
+					}
+				}
+				f.put(tx, "ä/😀/\ufffd", "", 0)
+				if events := f.events(tx, statestore.EventQuery{}); len(events) > 0 {
+					f.Errorf("what was refused left %+v", events)
+				}
+			})
+		}},
 		{"a key is not empty", func(f *fixture) {
 			f.update(func(tx statestore.Tx) {
 				if _, err := tx.Put("", []byte("x"), statestore.Any); err == nil {

@@ -259,6 +259,18 @@ func changedTests() []test {
 				f.Errorf("%d events were seen, want %d", len(seen), n)
 			}
 		}},
+		{"waits where nothing happens, but for now and then", func(f *fixture) {
+			f.update(func(tx statestore.Tx) { f.append(tx, "s", 0, entry("", "e1")) })
+			ctx, cancel := context.WithTimeout(f.ctx, 200*time.Millisecond)
+			defer cancel()
+			returned := 0
+			for f.store.Changed(ctx, 1) == nil && ctx.Err() == nil {
+				returned++
+			}
+			if returned > 20 {
+				f.Errorf("it returned %d times", returned)
+			}
+		}},
 		{"ends with its context", func(f *fixture) {
 			ctx, cancel := context.WithCancel(f.ctx)
 			done := make(chan error, 1)
@@ -326,10 +338,13 @@ func closeTests() []test {
 			closed := make(chan error, 1)
 			go func() { closed <- f.store.Close() }()
 			<-waiting // Close has begun
+			ctx, cancel := context.WithTimeout(f.ctx, 50*time.Millisecond)
+			defer cancel()
 			select {
-			case <-closed:
+			case err := <-closed:
 				f.Error("Close did not wait")
-			default:
+				closed <- err
+			case <-ctx.Done():
 			}
 			close(leave)
 			for range 2 {
