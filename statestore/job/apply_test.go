@@ -111,7 +111,10 @@ func (f *fixture) events(id string) (types []string, events []job.Event) {
 }
 
 // dump is everything that is stored.
-func (f *fixture) dump() string {
+func (f *fixture) dump() string { return f.records() + f.log() }
+
+// records are all records that are stored.
+func (f *fixture) records() string {
 	f.Helper()
 	var all strings.Builder
 	err := f.store.View(f.Context(), func(r statestore.Reader) error {
@@ -121,6 +124,19 @@ func (f *fixture) dump() string {
 			}
 			fmt.Fprintf(&all, "%s %d %s\n", record.Key, record.Rev, record.Value)
 		}
+		return nil
+	})
+	if err != nil {
+		f.Fatal(err)
+	}
+	return all.String()
+}
+
+// log are all events that are stored.
+func (f *fixture) log() string {
+	f.Helper()
+	var all strings.Builder
+	err := f.store.View(f.Context(), func(r statestore.Reader) error {
 		for event, err := range r.Events(statestore.EventQuery{}) {
 			if err != nil {
 				return err
@@ -169,8 +185,8 @@ func TestLife(t *testing.T) {
 	}
 	types, events := f.events("w1/greet")
 	if diff := cmp.Diff([]string{
-		"job.create", "job.claim", "job.progress", "job.fail", "job.fail", "job.complete", "job.redispatch", "job.claim",
-		"job.complete",
+		"job.create", "job.claim", "job.progress", "job.fail", "job.fail", "job.complete", "job.redispatch", "job.complete", "job.claim",
+		"job.complete", "job.complete",
 	}, types); diff != "" {
 		t.Error(diff)
 	}
@@ -181,7 +197,12 @@ func TestLife(t *testing.T) {
 	if e := events[6]; e.Outcome != job.Applied || e.By != "engine" || e.From != job.Failed || e.Job.Status != job.Pending {
 		t.Errorf("the redispatch was recorded as %+v", e)
 	}
-	if diff := cmp.Diff(want, events[8].Job); diff != "" {
+	for i, reason := range map[int]job.Reason{7: job.NoAttempt, 9: job.StaleAttempt} {
+		if e := events[i]; e.Outcome != job.Refused || e.Reason != reason || e.By != "worker" {
+			t.Errorf("the signal of the older attempt was recorded as %+v", e)
+		}
+	}
+	if diff := cmp.Diff(want, events[10].Job); diff != "" {
 		t.Errorf("the last event does not hold the job: %s", diff)
 	}
 	if all := f.dump(); strings.Contains(all, first) || strings.Contains(all, second) {
@@ -197,12 +218,26 @@ func TestWhatIsNotAppliedChangesNothing(t *testing.T) {
 	f.applied(job.Requeue{ID: "running", By: job.Operator{TransitionSeq: 2}})
 	f.applied(job.Claim{ID: "running", Token: token})
 	f.create("pending", "other")
+	records, log := f.records(), f.log()
+	for request, recorded := range map[job.Request]string{
+		job.Complete{ID: "running", By: job.Worker{Token: stale}}:   "stale_attempt", // a late signal
+		job.Fail{ID: "running", By: job.Operator{TransitionSeq: 3}}: "stale_transition",
+	} {
+		d := f.apply(request)
+		if d.OK() || string(d.Reason) != recorded || f.records() != records {
+			t.Errorf("%T: %+v", request, d)
+		}
+		added, ok := strings.CutPrefix(f.log(), log)
+		if !ok || strings.Count(added, "\n") != 1 || !strings.Contains(added, recorded) {
+			t.Errorf("%T: %q was recorded", request, added)
+		}
+		log = f.log()
+	}
 	before := f.dump()
 	for _, request := range []job.Request{
 		nil,
-		job.Complete{ID: "running", By: job.Worker{Token: stale}},
+		job.Complete{ID: "running", By: job.Worker{Token: f.token()}},
 		job.Complete{ID: "running", By: job.Worker{Token: tracker.AttemptID(token)}},
-		job.Fail{ID: "running", By: job.Operator{TransitionSeq: 3}},
 		job.Cancel{ID: "running"},
 		job.Cancel{ID: "pending", By: job.Worker{Token: token}},
 		job.Progress{ID: "running", By: job.Worker{Token: stale}, Fields: json.RawMessage(`{"a":1}`)},
@@ -332,7 +367,7 @@ func TestList(t *testing.T) {
 	}
 	list := func(wave string) (ids []string) {
 		err := f.store.View(t.Context(), func(r statestore.Reader) error {
-			for record, err := range job.List(r, wave) {
+			for record, err := range job.List(r, wave, "") {
 				if err != nil {
 					return err
 				}
@@ -424,8 +459,8 @@ func TestOneWinner(t *testing.T) {
 		if won := race(ends); won != 1 {
 			t.Fatalf("%d ends won", won)
 		}
-		if _, events := f.events(id); len(events) != 2+8 {
-			t.Errorf("%d events, want create, claim and all ends", len(events))
+		if _, events := f.events(id); len(events) != 2+3 {
+			t.Errorf("%d events, want create, claim, the end that won, its repeat and the other", len(events))
 		}
 	}
 }

@@ -3,6 +3,8 @@ package job
 import (
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +16,13 @@ import (
 
 // maxFields bounds what a job carries as progress, in bytes of JSON: the files that it comes from are an agent's.
 const maxFields = 64 << 10
+
+// Bounds of what a job carries besides, in bytes, so that its news always fits into an outbox. A longer name is invalid, a longer reason is cut.
+const (
+	MaxName   = 4 << 10
+	MaxReason = 16 << 10
+	maxPath   = 32 << 10
+)
 
 // What proves an authority.
 
@@ -37,29 +46,54 @@ func sawAttempt(r *Record, a ask, _ time.Time) *Decision {
 func sameAttempt(r *Record, a ask, attempt string) *Decision {
 	switch r.Attempt {
 	case "":
-		return refused(NoAttempt, "%s of job %s: it has no attempt", a.name, a.id)
+		refusal := refused(NoAttempt, "%s of job %s: it has no attempt", a.name, a.id)
+		refusal.audit = a.late
+		return refusal
 	case attempt:
 		return nil
 	}
-	return refused(StaleAttempt, "%s of job %s: its attempt is %s and not that of the request", a.name, a.id, r.Attempt)
+	refusal := refused(StaleAttempt, "%s of job %s: its attempt is %s and not that of the request", a.name, a.id, r.Attempt)
+	refusal.audit = a.late
+	return refusal
 }
 
 func sawTransition(r *Record, a ask, _ time.Time) *Decision {
 	if seen := a.by.authority().seq; seen != r.TransitionSeq {
-		return conflict(StaleTransition, "%s of job %s: expected transition %d, is %d", a.name, a.id, seen, r.TransitionSeq)
+		refusal := conflict(StaleTransition, "%s of job %s: expected transition %d, is %d", a.name, a.id, seen, r.TransitionSeq)
+		refusal.audit = true
+		return refusal
 	}
 	return nil
+}
+
+func owed(r *Record, a ask, _ time.Time) *Decision {
+	switch r.Intent {
+	case "":
+		return &Decision{Outcome: Idempotent, Reason: AlreadySettled, Text: "nothing is owed of job " + a.id}
+	case a.by.authority().intent:
+		return nil
+	}
+	return refused(StaleIntent, "settle of job %s: what is owed is %s and not what was sent", a.id, r.Intent)
 }
 
 // What else must hold.
 
 func named(_ *Record, a ask, _ time.Time) *Decision {
-	for _, name := range []string{a.id, a.create.Item, a.create.Wave, a.create.Seat} {
-		if name == "" {
-			return invalid(Incomplete, "create of job %s: item, wave and seat are required", a.id)
-		}
-		if !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
-			return invalid(BadName, "create of job %q: the name %q has characters that cannot be kept", a.id, name)
+	names := []struct {
+		field, value string
+		optional     bool
+	}{
+		{field: "id", value: a.id}, {field: "item", value: a.create.Item}, {field: "wave", value: a.create.Wave}, {field: "seat", value: a.create.Seat},
+		{field: "type", value: a.create.Type, optional: true},
+	}
+	for _, name := range names {
+		switch {
+		case name.value == "" && !name.optional:
+			return invalid(Incomplete, "create of job %s: it has no %s", a.id, name.field)
+		case len(name.value) > MaxName:
+			return invalid(BadName, "create of job %.50q: its %s %.50q… has more than %d bytes", a.id, name.field, name.value, MaxName)
+		case !utf8.ValidString(name.value) || strings.ContainsFunc(name.value, unicode.IsControl):
+			return invalid(BadName, "create of job %q: its %s %q has characters that cannot be kept", a.id, name.field, name.value)
 		}
 	}
 	return nil
@@ -89,28 +123,75 @@ func granted(_ *Record, a ask, _ time.Time) *Decision {
 }
 
 func fieldsFit(r *Record, a ask, _ time.Time) *Decision {
+	var old json.RawMessage
+	if r != nil {
+		old = r.Progress
+	}
+	if a.fields == nil && (r == nil || a.report != nil) {
+		return nil
+	}
+	refusal := CheckFields(old, a.fields)
+	if refusal != nil {
+		refusal.Text = fmt.Sprintf("%s of job %s: %s", a.name, a.id, refusal.Text)
+	}
+	return refusal
+}
+
+// CheckFields is nil where fields may be added to the progress of a job, nil is none yet, and the refusal otherwise.
+func CheckFields(progress, added json.RawMessage) *Decision {
 	var members map[string]json.RawMessage
-	if err := json.Unmarshal(a.fields, &members); err != nil || members == nil {
-		return invalid(BadFields, "progress of job %s: the fields are not a JSON object", a.id)
+	if err := json.Unmarshal(added, &members); err != nil || members == nil || !utf8.Valid(added) {
+		return invalid(BadFields, "the fields are not a JSON object in UTF-8")
 	}
 	for name := range members {
 		if reserved(name) {
-			return refused(ReservedField, "progress of job %s: the field %q is not for progress", a.id, name)
+			return refused(ReservedField, "the field %q is the job's own and not for progress", name)
 		}
 	}
-	if size := len(merge(r.Progress, a.fields)); size > maxFields {
-		return refused(FieldsTooLarge, "progress of job %s: it would be %d bytes, and %d are kept", a.id, size, maxFields)
+	if size := len(merge(progress, added)); size > maxFields {
+		return refused(FieldsTooLarge, "the fields would be %d bytes, and %d are kept", size, maxFields)
+	}
+	return nil
+}
+
+func reportNamed(_ *Record, a ask, _ time.Time) *Decision {
+	if a.report == nil {
+		return nil
+	}
+	if !filepath.IsAbs(a.report.Path) || len(a.report.Path) > maxPath {
+		return invalid(BadReport, "%s of job %s: the path of the report is not absolute, or too long: %.100q", a.name, a.id, a.report.Path)
+	}
+	if sum, err := hex.DecodeString(a.report.SHA256); err != nil || len(sum) != 32 {
+		return invalid(BadReport, "%s of job %s: the report has no SHA-256", a.name, a.id)
+	}
+	return nil
+}
+
+// threeYeses are those of the switch, of the backend and of the job itself. None of them stands for another.
+func threeYeses(r *Record, a ask, _ time.Time) *Decision {
+	g := a.by.authority().gate
+	switch {
+	case !g.Enabled:
+		return refused(NotInferred, "infer of job %s: completion by inference is switched off", a.id)
+	case !g.Quiescent:
+		return refused(NotInferred, "infer of job %s: that its backend is idle proves nothing", a.id)
+	case !r.AutoComplete:
+		return refused(NotInferred, "infer of job %s: the job has not opted in", a.id)
+	case g.Evidence == "":
+		return invalid(NoEvidence, "infer of job %s: no evidence is named", a.id)
 	}
 	return nil
 }
 
 // reserved says whether a name could be taken for one of the record's own, however it is written, or for the token.
 func reserved(name string) bool {
-	plain := strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(name))
-	return slices.Contains([]string{
+	plain := strings.NewReplacer("_", "", "-", "", " ", "").Replace(name)
+	own := []string{
 		"id", "item", "wave", "seat", "status", "reason", "attempt", "iteration", "epoch", "transitionseq", "deadline", "final",
-		"explicit", "reserved", "progress", "createdat", "updatedat", "token",
-	}, plain)
+		"explicit", "reserved", "progress", "createdat", "updatedat", "token", "type", "maxiterations", "autocomplete", "evidence",
+		"report", "intent",
+	}
+	return slices.ContainsFunc(own, func(field string) bool { return strings.EqualFold(field, plain) })
 }
 
 func deadlinePassed(r *Record, a ask, now time.Time) *Decision {
@@ -140,6 +221,13 @@ func notFinalYet(r *Record, a ask, _ time.Time) *Decision {
 func laterIteration(r *Record, a ask, _ time.Time) *Decision {
 	if a.iteration <= r.Iteration {
 		return refused(OldIteration, "redispatch of job %s: iteration %d is not after %d", a.id, a.iteration, r.Iteration)
+	}
+	return nil
+}
+
+func withinBudget(r *Record, a ask, _ time.Time) *Decision {
+	if r.MaxIterations > 0 && a.iteration > r.MaxIterations {
+		return refused(BudgetUsedUp, "redispatch of job %s: iteration %d is past its %d: finalize it", a.id, a.iteration, r.MaxIterations)
 	}
 	return nil
 }

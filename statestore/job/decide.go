@@ -3,6 +3,7 @@ package job
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -43,6 +44,12 @@ const (
 	DeadlineAhead   Reason = "deadline_ahead" // or there is none
 	OldIteration    Reason = "old_iteration"
 	NoReason        Reason = "no_reason"
+	BudgetUsedUp    Reason = "budget_used_up" // the last iteration was
+	NotInferred     Reason = "not_inferred"   // one of the three yeses is a no
+	NoEvidence      Reason = "no_evidence"
+	BadReport       Reason = "bad_report"
+	StaleIntent     Reason = "stale_intent" // newer news is owed
+	AlreadySettled  Reason = "already_settled"
 	Incomplete      Reason = "incomplete" // a name is missing
 	BadName         Reason = "bad_name"
 )
@@ -58,7 +65,7 @@ type Decision struct {
 	// Nil: none did.
 	Released *Record
 
-	audit bool // to be recorded though nothing changes
+	audit bool // to be recorded as an event
 }
 
 // OK says whether the job is now as the request wants it.
@@ -88,13 +95,15 @@ func decide(rows []row, record *Record, a ask, now time.Time) Decision {
 	if row.to != "" {
 		next.Status = row.to
 	}
-	next.Reason = a.reason
-	next.TransitionSeq++
-	next.UpdatedAt = now
+	if !row.quiet {
+		next.Reason = clip(a.reason)
+		next.TransitionSeq++
+		next.UpdatedAt = now
+	}
 	if row.effect != nil {
 		row.effect(&next, a)
 	}
-	decision := Decision{Outcome: Applied}
+	decision := Decision{Outcome: Applied, audit: !row.quiet}
 	if next.Status != Running && next.Reserved != nil {
 		decision.Released, next.Reserved = record, nil
 	}
@@ -102,15 +111,21 @@ func decide(rows []row, record *Record, a ask, now time.Time) Decision {
 	return decision
 }
 
+// clip bounds a reason.
+func clip(reason string) string {
+	if len(reason) <= MaxReason {
+		return reason
+	}
+	const end = "…"
+	return strings.ToValidUTF8(reason[:MaxReason-len(end)], "") + end
+}
+
 // judge returns the row to apply, or why none is. Authority comes before status: who may not ask learns nothing of the job.
 func judge(rows []row, record *Record, a ask, now time.Time) (*row, *Decision) {
 	if a.id == "" {
 		return nil, invalid(Incomplete, "the request names no job")
 	}
-	status := none
-	if record != nil {
-		status = record.Status
-	}
+	status := place(record)
 	row, known := find(rows, a.name, status)
 	switch {
 	case known == nil:
@@ -118,13 +133,14 @@ func judge(rows []row, record *Record, a ask, now time.Time) (*row, *Decision) {
 	case row == nil && record == nil:
 		return nil, refused(NoSuchJob, "there is no job %s", a.id)
 	case row == nil && slices.Contains(known.from, none):
-		return nil, conflict(JobExists, "job %s exists and is %s", a.id, status)
+		return nil, conflict(JobExists, "job %s exists and is %s", a.id, record.Status)
 	}
 	if refusal := authorize(known, record, a, now); refusal != nil {
+		refusal.audit = refusal.audit && known.signal
 		return nil, refusal
 	}
 	if row == nil {
-		return nil, misplaced(known, status, a)
+		return nil, misplaced(known, record.Status, a)
 	}
 	for _, check := range row.checks {
 		if refusal := check(record, a, now); refusal != nil {
@@ -162,7 +178,7 @@ func authorize(row *row, record *Record, a ask, now time.Time) *Decision {
 
 // misplaced is the answer to a request that the job's status has no row for.
 func misplaced(row *row, status Status, a ask) *Decision {
-	if !row.again || !status.Ended() {
+	if !row.signal || !status.Ended() {
 		return conflict(WrongStatus, "%s of job %s: it is %s", a.name, a.id, status)
 	}
 	decision := conflict(AlreadyEnded, "%s of job %s: it has ended as %s", a.name, a.id, status)

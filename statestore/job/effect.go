@@ -13,6 +13,10 @@ func create(r *Record, a ask) {
 	r.Item, r.Wave, r.Seat = a.create.Item, a.create.Wave, a.create.Seat
 	r.Iteration = 1
 	r.Epoch = max(a.epoch+1, a.create.MinEpoch)
+	r.Type, r.MaxIterations, r.AutoComplete = a.create.Type, a.create.MaxIterations, a.create.AutoComplete
+	if a.fields != nil {
+		r.Progress = merge(nil, a.fields)
+	}
 }
 
 func startAttempt(r *Record, a ask) {
@@ -29,21 +33,43 @@ func reserve(r *Record, a ask) {
 }
 
 func clearAttempt(r *Record, _ ask) {
-	r.Attempt, r.Deadline = "", time.Time{}
+	r.Attempt, r.Deadline, r.Report = "", time.Time{}, nil
 }
 
 func nextIteration(r *Record, a ask) {
 	clearAttempt(r, a)
 	r.Iteration, r.Explicit = a.iteration, false
+	r.Evidence = ""
 }
 
-func explicit(r *Record, _ ask) { r.Explicit = true }
+func endExplicitly(r *Record, a ask) {
+	r.Explicit = true
+	noteReport(r, a)
+}
+
+func infer(r *Record, a ask) {
+	r.Evidence = a.by.authority().gate.Evidence
+	noteReport(r, a)
+}
+
+func noteReport(r *Record, a ask) {
+	if a.report != nil {
+		r.Report = a.report
+	}
+}
+
+func settle(r *Record, a ask) { r.Intent = a.owed }
 
 func finish(r *Record, _ ask) { r.Final = true }
 
 func finishRunning(r *Record, _ ask) { r.Explicit, r.Final = true, true }
 
-func mergeFields(r *Record, a ask) { r.Progress = merge(r.Progress, a.fields) }
+func noteProgress(r *Record, a ask) {
+	if a.fields != nil {
+		r.Progress = merge(r.Progress, a.fields)
+	}
+	noteReport(r, a)
+}
 
 // merge adds the members of one JSON object to those of another. Both are known to be objects; nil is an empty one.
 func merge(old, added json.RawMessage) json.RawMessage {

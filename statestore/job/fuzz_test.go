@@ -17,6 +17,7 @@ func FuzzRequests(f *testing.F) {
 	f.Add([]byte("create, claim, complete, redispatch, claim, fail"))
 	f.Fuzz(func(t *testing.T, script []byte) {
 		x := newFixture(t)
+		x.subscribe("all")
 		tokens := []string{x.token(), x.token(), x.token()}
 		last := map[string]job.Record{}
 		completed := map[string]bool{}
@@ -33,7 +34,7 @@ func FuzzRequests(f *testing.F) {
 			if after, ok := last[id]; ok {
 				invariants(t, request, before, after, d)
 			}
-			if _, ok := request.(job.Complete); ok && d.Outcome == job.Applied && last[id].Attempt != "" {
+			if d.Outcome == job.Applied && before.Status == job.Running && last[id].Status == job.Completed {
 				if completed[last[id].Attempt] {
 					t.Fatalf("attempt %s completed twice", last[id].Attempt)
 				}
@@ -59,6 +60,13 @@ func invariants(t *testing.T, request job.Request, before, after job.Record, d j
 	if d.Outcome != job.Applied {
 		return
 	}
+	if _, ok := request.(job.Settle); ok {
+		before.Intent = after.Intent
+		if !same(before, after) {
+			bad("settle wrote more than its field")
+		}
+		return
+	}
 	if after.TransitionSeq != before.TransitionSeq+1 {
 		bad("transition")
 	}
@@ -68,6 +76,10 @@ func invariants(t *testing.T, request job.Request, before, after job.Record, d j
 	if before.Status.Ended() {
 		switch request.(type) {
 		case job.Redispatch, job.Finalize:
+		case job.Complete, job.Fail, job.Cancel:
+			if before.Status != job.Completed || before.Explicit {
+				bad("an explicit end changed")
+			}
 		default:
 			bad("a job that has ended changed")
 		}
@@ -114,9 +126,9 @@ func randomRequest(id string, kind, how byte, tokens []string, r job.Record) job
 		job.Worker{Token: token}, job.Operator{TransitionSeq: seq}, job.Engine{Attempt: attempt, TransitionSeq: seq}, nil,
 	}[how>>4&3]
 	reason := []string{"why", ""}[how>>6&1]
-	switch kind % 10 {
+	switch kind % 12 {
 	case 0:
-		return job.Create{ID: id, Item: "item", Wave: "w", Seat: "worker", MinEpoch: int(how & 3)}
+		return job.Create{ID: id, Item: "item", Wave: "w", Seat: "worker", MinEpoch: int(how & 3), AutoComplete: how&4 != 0, MaxIterations: int(how >> 6)}
 	case 1:
 		return job.Claim{ID: id, Token: token}
 	case 2:
@@ -133,6 +145,10 @@ func randomRequest(id string, kind, how byte, tokens []string, r job.Record) job
 		return job.Requeue{ID: id, By: by, Reason: reason}
 	case 8:
 		return job.Redispatch{ID: id, By: by, Iteration: r.Iteration + int(how&1), Reason: reason}
+	case 9:
+		return job.Infer{ID: id, By: job.Gate{Attempt: attempt, Enabled: how&32 == 0, Quiescent: true, Evidence: "e"}, Reason: reason}
+	case 10:
+		return job.Settle{ID: id, By: job.Notifier{Intent: []string{r.Intent, "other"}[how>>2&1]}}
 	default:
 		return job.Finalize{ID: id, By: job.Operator{TransitionSeq: seq}, Reason: reason}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"strings"
 
 	"aesop/statestore"
 )
@@ -26,7 +27,9 @@ func jobKey(id string) statestore.Key          { return statestore.Key("job/" + 
 func itemKey(item string) statestore.Key       { return statestore.Key("item/" + item) }
 func attemptKey(attempt string) statestore.Key { return statestore.Key("attempt/" + attempt) }
 func reservedKey(id string) statestore.Key     { return statestore.Key("reserved/" + id) }
-func waveKey(wave, id string) statestore.Key   { return statestore.Key("wave-job/" + wave + "/" + id) }
+func waveKey(wave, id string) statestore.Key   { return waveJobs + statestore.Key(wave+"/"+id) }
+
+const waveJobs = statestore.Key("wave-job/")
 
 // itemIndex is what is known of all jobs of an item.
 type itemIndex struct {
@@ -34,7 +37,8 @@ type itemIndex struct {
 	Live  string `json:"live,omitempty"` // the pending or running one
 }
 
-// Get returns a job, or an error that is statestore.ErrNotFound.
+// Get returns a job, or an error that is statestore.ErrNotFound. A record that cannot be read is a *statestore.DamagedError, here and wherever jobs
+// are read.
 func Get(r statestore.Reader, id string) (Record, error) {
 	record, _, err := get[Record](r, jobKey(id))
 	return record, err
@@ -50,10 +54,34 @@ func Live(r statestore.Reader, item string) (Record, bool, error) {
 	return record, err == nil, err
 }
 
-// List yields the jobs of a wave in the order of their ids.
-func List(r statestore.Reader, wave string) iter.Seq2[Record, error] {
+// Of returns the job that an attempt is, or was, one of, or an error that is statestore.ErrNotFound.
+func Of(r statestore.Reader, attempt string) (Record, error) {
+	id, _, err := get[string](r, attemptKey(attempt))
+	if err != nil {
+		return Record{}, err
+	}
+	return Get(r, id)
+}
+
+// All yields all jobs after one in the order of their ids; "" is before the first.
+func All(r statestore.Reader, after string) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
-		for entry, err := range r.Scan(statestore.Range{Prefix: waveKey(wave, "")}) {
+		for entry, err := range r.Scan(statestore.Range{Prefix: jobKey(""), After: jobKey(after)}) {
+			var record Record
+			if err == nil {
+				err = decode(entry, &record)
+			}
+			if !yield(record, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// List yields the jobs of a wave after one in the order of their ids; "" is before the first.
+func List(r statestore.Reader, wave, after string) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		for entry, err := range r.Scan(statestore.Range{Prefix: waveKey(wave, ""), After: waveKey(wave, after)}) {
 			var record Record
 			if err == nil {
 				record, err = listed(r, entry)
@@ -86,20 +114,15 @@ func Reserving(r statestore.Reader) iter.Seq2[Record, error] {
 // Alive yields the pending and running jobs, in the order of their items.
 func Alive(r statestore.Reader) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
-		for entry, err := range r.Scan(statestore.Range{Prefix: itemKey("")}) {
-			var index itemIndex
-			if err == nil {
-				err = json.Unmarshal(entry.Value, &index)
-			}
+		for item, err := range Items(r, "") {
 			var record Record
-			if err == nil && index.Live == "" {
+			if err == nil && item.Live == "" {
 				continue
 			}
 			if err == nil {
-				record, err = Get(r, index.Live)
-			}
-			if err != nil {
-				err = fmt.Errorf("record %s: %w", entry.Key, err)
+				if record, err = Get(r, item.Live); err != nil {
+					err = fmt.Errorf("live job of item %s: %w", item.ID, err)
+				}
 			}
 			if !yield(record, err) || err != nil {
 				return
@@ -108,10 +131,40 @@ func Alive(r statestore.Reader) iter.Seq2[Record, error] {
 	}
 }
 
+// Item is what is known of all jobs of an item.
+type Item struct {
+	ID    string
+	Epoch int    // of its newest job
+	Live  string // id of its pending or running job; "": none is
+}
+
+// Items yields the items that ever had a job, after one, in the order of their ids; "" is before the first.
+func Items(r statestore.Reader, after string) iter.Seq2[Item, error] {
+	return func(yield func(Item, error) bool) {
+		for entry, err := range r.Scan(statestore.Range{Prefix: itemKey(""), After: itemKey(after)}) {
+			var index itemIndex
+			if err == nil {
+				err = decode(entry, &index)
+			}
+			id := strings.TrimPrefix(string(entry.Key), string(itemKey("")))
+			if !yield(Item{ID: id, Epoch: index.Epoch, Live: index.Live}, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func decode(entry statestore.Record, value any) error {
+	if err := json.Unmarshal(entry.Value, value); err != nil {
+		return statestore.DamagedRecord(entry.Key, err)
+	}
+	return nil
+}
+
 func listed(r statestore.Reader, entry statestore.Record) (Record, error) {
 	var id string
-	if err := json.Unmarshal(entry.Value, &id); err != nil {
-		return Record{}, fmt.Errorf("record %s: %w", entry.Key, err)
+	if err := decode(entry, &id); err != nil {
+		return Record{}, err
 	}
 	return Get(r, id)
 }
@@ -139,8 +192,8 @@ func get[T any](r statestore.Reader, k statestore.Key) (T, statestore.Rev, error
 	if err != nil {
 		return value, 0, err
 	}
-	if err := json.Unmarshal(record.Value, &value); err != nil {
-		return value, 0, fmt.Errorf("record %s: %w", k, err)
+	if err := decode(record, &value); err != nil {
+		return value, 0, err
 	}
 	return value, record.Rev, nil
 }

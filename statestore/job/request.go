@@ -7,13 +7,13 @@ import (
 	"aesop/statestore"
 )
 
-// Request is what may be asked of a job: Create, Claim, Reserve, Progress, Complete, Fail, Cancel, Timeout, Requeue, Redispatch or
-// Finalize. None of them has a status to set; the table has.
+// Request is what may be asked of a job: Create, Claim, Reserve, Progress, Complete, Fail, Cancel, Infer, Timeout, Requeue, Redispatch,
+// Finalize or Settle. None of them has a status to set; the table has.
 type Request interface {
 	ask() ask
 }
 
-// Authority is what a request is allowed by: Worker, Operator or Engine. It proves by knowing something, not by a name.
+// Authority is what a request is allowed by: Worker, Operator, Engine, Gate or Notifier. It proves by knowing something, not by a name.
 type Authority interface {
 	authority() authority
 }
@@ -34,12 +34,28 @@ type Engine struct {
 	TransitionSeq int
 }
 
+// Gate is what infers that an attempt is complete though nobody said so. It needs three yeses that do not depend on each other: its own
+// two, and the AutoComplete of the job.
+type Gate struct {
+	Attempt   string // that was judged
+	Enabled   bool   // inference is switched on at all
+	Quiescent bool   // the backend is one whose idleness was observed to mean that the agent has ended
+	Evidence  string // digest of what was judged
+}
+
+// Notifier sends news of jobs. Intent is the id of what it sent.
+type Notifier struct {
+	Intent string
+}
+
 // authority is any Authority in one form.
 type authority struct {
 	role    role
 	token   string
 	attempt string
 	seq     int
+	gate    Gate
+	intent  string
 }
 
 type role string
@@ -48,6 +64,8 @@ const (
 	worker   role = "worker"
 	operator role = "operator"
 	engine   role = "engine"
+	gate     role = "gate"
+	notifier role = "notifier"
 )
 
 func (w Worker) authority() authority   { return authority{role: worker, token: w.Token} }
@@ -55,12 +73,18 @@ func (o Operator) authority() authority { return authority{role: operator, seq: 
 func (e Engine) authority() authority {
 	return authority{role: engine, attempt: e.Attempt, seq: e.TransitionSeq}
 }
+func (g Gate) authority() authority     { return authority{role: gate, attempt: g.Attempt, gate: g} }
+func (n Notifier) authority() authority { return authority{role: notifier, intent: n.Intent} }
 
 // Create makes a job of an item, pending in its first iteration. Its epoch is the greater of MinEpoch and the one after the
 // newest of the item. An item has at most one job that is pending or running.
 type Create struct {
 	ID, Item, Wave, Seat string
 	MinEpoch             int
+	Type                 string          // such as loop
+	MaxIterations        int             // 0: no bound
+	AutoComplete         bool            // its end may be inferred
+	Fields               json.RawMessage // an object that Progress begins with; nil: an empty one
 }
 
 // Claim starts an attempt with a new token from tracker.NewToken. Only its attempt id is kept.
@@ -86,11 +110,13 @@ type Reserve struct {
 	Deadline time.Time // of the attempt from now on; zero: as it was
 }
 
-// Progress merges the members of a JSON object into those that the job has. The names of Record's own fields are refused.
+// Progress merges the members of a JSON object into those that the job has, and notes a report that the attempt has finalised. The names
+// of Record's own fields are refused.
 type Progress struct {
 	ID     string
 	By     Worker
-	Fields json.RawMessage
+	Fields json.RawMessage // nil: none, where there is a Report
+	Report *Report         // nil: as it was
 }
 
 // Complete ends a job well, by a Worker or an Operator.
@@ -98,6 +124,7 @@ type Complete struct {
 	ID     string
 	By     Authority
 	Reason string
+	Report *Report // nil: that of the attempt's Progress, if there is one
 }
 
 // Fail ends a job badly, by a Worker or an Operator.
@@ -105,6 +132,7 @@ type Fail struct {
 	ID     string
 	By     Authority
 	Reason string
+	Report *Report // nil: that of the attempt's Progress, if there is one
 }
 
 // Cancel ends a job that is not wanted any more, by a Worker or an Operator. A pending one has no worker.
@@ -112,6 +140,14 @@ type Cancel struct {
 	ID     string
 	By     Authority
 	Reason string
+}
+
+// Infer ends a job well, though nobody said that it is complete. Whoever holds the token, or an Operator, may still say otherwise.
+type Infer struct {
+	ID     string
+	By     Gate
+	Reason string
+	Report *Report // nil: that of the attempt's Progress, if there is one
 }
 
 // Timeout ends an attempt whose deadline has passed.
@@ -142,6 +178,13 @@ type Finalize struct {
 	Reason string
 }
 
+// Settle writes down that the news of a job was sent, in the transaction that takes it off what is owed (outbox.Config.Settled). News that
+// came meanwhile stays owed.
+type Settle struct {
+	ID string
+	By Notifier
+}
+
 // ask is any request in one form, with the facts beside the record that Apply reads in the transaction.
 type ask struct {
 	name   string
@@ -154,29 +197,44 @@ type ask struct {
 	purse     Purse
 	fields    json.RawMessage
 	iteration int
+	report    *Report
 
 	live  string // the item's live job
 	epoch int    // the item's newest
 	spent bool   // the token was used before
+	late  bool   // the token or attempt was this job's before
+	owed  string // the newest of the job's news that is still owed
 
 	granted *Reservation
 	ceiling error // why nothing was granted
 }
 
-func (r Create) ask() ask { return ask{name: "create", id: r.ID, by: Operator{}, create: r} }
+func (r Create) ask() ask {
+	return ask{name: "create", id: r.ID, by: Operator{}, create: r, fields: r.Fields}
+}
 func (r Claim) ask() ask {
 	return ask{name: "claim", id: r.ID, by: Worker{r.Token}, deadline: r.Deadline, purse: r.Reserve}
 }
 func (r Reserve) ask() ask {
 	return ask{name: "reserve", id: r.ID, by: r.By, purse: r.Reserve, deadline: r.Deadline}
 }
-func (r Progress) ask() ask { return ask{name: "progress", id: r.ID, by: r.By, fields: r.Fields} }
-func (r Complete) ask() ask { return ask{name: "complete", id: r.ID, by: r.By, reason: r.Reason} }
-func (r Fail) ask() ask     { return ask{name: "fail", id: r.ID, by: r.By, reason: r.Reason} }
-func (r Cancel) ask() ask   { return ask{name: "cancel", id: r.ID, by: r.By, reason: r.Reason} }
-func (r Timeout) ask() ask  { return ask{name: "timeout", id: r.ID, by: r.By} }
-func (r Requeue) ask() ask  { return ask{name: "requeue", id: r.ID, by: r.By, reason: r.Reason} }
+func (r Progress) ask() ask {
+	return ask{name: "progress", id: r.ID, by: r.By, fields: r.Fields, report: r.Report}
+}
+func (r Complete) ask() ask {
+	return ask{name: "complete", id: r.ID, by: r.By, reason: r.Reason, report: r.Report}
+}
+func (r Fail) ask() ask {
+	return ask{name: "fail", id: r.ID, by: r.By, reason: r.Reason, report: r.Report}
+}
+func (r Cancel) ask() ask  { return ask{name: "cancel", id: r.ID, by: r.By, reason: r.Reason} }
+func (r Timeout) ask() ask { return ask{name: "timeout", id: r.ID, by: r.By} }
+func (r Requeue) ask() ask { return ask{name: "requeue", id: r.ID, by: r.By, reason: r.Reason} }
 func (r Redispatch) ask() ask {
 	return ask{name: "redispatch", id: r.ID, by: r.By, reason: r.Reason, iteration: r.Iteration}
 }
 func (r Finalize) ask() ask { return ask{name: "finalize", id: r.ID, by: r.By, reason: r.Reason} }
+func (r Infer) ask() ask {
+	return ask{name: "infer", id: r.ID, by: r.By, reason: r.Reason, report: r.Report}
+}
+func (r Settle) ask() ask { return ask{name: "settle", id: r.ID, by: r.By} }

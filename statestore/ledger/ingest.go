@@ -94,7 +94,7 @@ func (i *ingesting) begin(ctx context.Context) (state transcript.State, err erro
 		default:
 			i.rev = record.Rev
 			if err := json.Unmarshal(record.Value, &state); err != nil {
-				return err
+				return statestore.DamagedRecord(transcriptsKey, err)
 			}
 		}
 		book, err := i.ledger.In(r)

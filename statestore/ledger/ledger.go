@@ -40,8 +40,8 @@ func Append(tx statestore.Tx, calls ...cost.Call) error {
 	return err
 }
 
-// read is the call of an event, or an error where it has none.
-func read(event statestore.Stored) (cost.Call, error) {
+// Read is the call of an event of the stream, or an error where it has none.
+func Read(event statestore.Stored) (cost.Call, error) {
 	var c cost.Call
 	if event.Type != eventType {
 		return c, fmt.Errorf("event %d of the ledger is a %q", event.Seq, event.Type)
@@ -160,7 +160,7 @@ func Calls(r statestore.Reader) iter.Seq2[cost.Call, error] {
 				yield(cost.Call{}, fmt.Errorf("read the ledger: %w", err))
 				return
 			}
-			if c, err := read(event); err == nil && !yield(c, nil) {
+			if c, err := Read(event); err == nil && !yield(c, nil) {
 				return
 			}
 		}

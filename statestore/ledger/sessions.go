@@ -21,7 +21,7 @@ func (s *sessions) readOn(r statestore.Reader) error {
 			return fmt.Errorf("read the ledger: %w", err)
 		}
 		s.seq = event.Seq
-		call, err := read(event)
+		call, err := Read(event)
 		if err != nil || call.Source != WaveSource || call.Session == "" {
 			continue // what cannot be read is in the ledger's health
 		}

@@ -51,7 +51,7 @@ func load(r statestore.Reader, m mark, book *cost.Book) (mark, error) {
 			return m, fmt.Errorf("read the ledger: %w", err)
 		}
 		m.seq, m.id = event.Seq, event.ID
-		call, err := read(event)
+		call, err := Read(event)
 		if err != nil {
 			m.corrupt++
 			continue
