@@ -1,0 +1,4 @@
+package lifecycle
+
+// NewestChangeOf is NewestChange with another limit.
+var NewestChangeOf = newestChange
