@@ -38,9 +38,6 @@ type approvalsDocument struct {
 
 // addApproval keeps an approval, in the place of an older one of the same.
 func addApproval(ctx context.Context, state string, a Approval) error {
-	if err := os.MkdirAll(filepath.Join(state, "locks"), 0o700); err != nil {
-		return err
-	}
 	unlock, err := filelock.Lock(ctx, filepath.Join(state, "locks", "scan-approvals"))
 	if err != nil {
 		return err
