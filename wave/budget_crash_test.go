@@ -160,7 +160,7 @@ func TestDamagedRowsAreTold(t *testing.T) {
 	w := newWorld(t)
 	w.items(item{"id": "a"})
 	store := w.store()
-	must(t, store.Update(t.Context(), func(tx statestore.Tx) error {
+	must(t, store.(watched).Store.Update(t.Context(), func(tx statestore.Tx) error {
 		_, err := tx.Append(ledger.Stream, statestore.AnyVersion, statestore.Entry{ID: "x", Type: "ledger.call", Data: []byte(`{"id": "x"}`)})
 		return err
 	}))

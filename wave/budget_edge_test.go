@@ -431,6 +431,7 @@ func TestNothingChargedIsNotKnown(t *testing.T) {
 // died leaves an attempt at an item, by a wave that is no more, with all reserved that a limit has.
 func died(t *testing.T, store statestore.Store, item string, limit cost.Limit) {
 	t.Helper()
+	must(t, journal.Create(journal.Config{Store: store, Place: "elsewhere"}, "dead").Append(t.Context(), nil, journal.Planned{Place: "elsewhere"}))
 	must(t, store.Update(t.Context(), func(tx statestore.Tx) error {
 		for _, request := range []job.Request{job.Create{ID: "dead", Item: item, Wave: "dead", Seat: "worker"},
 			job.Claim{ID: "dead", Token: strings.Repeat("0f", 32), Deadline: tx.Now().Add(time.Hour), Reserve: ledger.Purse{Ledger: ledger.New(store), Limits: []cost.Limit{limit}}}} {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -33,6 +34,10 @@ import (
 	"aesop/redact"
 	"aesop/redact/redacttest"
 	"aesop/statestore"
+	"aesop/statestore/job"
+	"aesop/statestore/job/drop"
+	"aesop/statestore/outbox"
+	"aesop/statestore/outbox/sink"
 	"aesop/tracker"
 	"aesop/wave"
 	"aesop/wave/journal"
@@ -49,6 +54,7 @@ type canary struct {
 	said    string // all of the secrets, and the control
 	line    string // the same on one line
 	out     string // folder of what the agents were given
+	news    string // folder of what receivers got
 	hay     haystack
 	refuse  atomic.Bool // pushes
 	tokens  *recorder
@@ -73,7 +79,7 @@ func TestCanary(t *testing.T) {
 	c.collect()
 	c.hay.wantNone(t, c.secrets)
 	c.hay.wantNone(t, c.tokens.all(t))
-	c.hay.wantSome(t, control, "state/waves/", "state/state.db", "event wave/", "event desk/", "record desk/", "log", "observers", "returned", "wave report --json", "wave report",
+	c.hay.wantSome(t, control, "state/waves/", "state/state.db", "event wave/", "event desk/", "record desk/", "record job/", "record outbox/queue/hook/", "record outbox/queue/refuses/", "news/log.jsonl", "news/mirror/", "log", "observers", "returned", "wave report --json", "wave report",
 		"wave show", "wave logs", "wave diff", "wave status", "wave halt", "wave run", "engine commit", "remote commit", "backlog", "report", "state/HALT")
 	c.wantTasksVerbatim()
 }
@@ -83,7 +89,7 @@ func newCanary(t *testing.T) *canary {
 	_, err := failing() // while the environment is the machine's own
 	must(t, err)
 	c.plant()
-	c.out = filepath.Join(c.dir, "out")
+	c.out, c.news = filepath.Join(c.dir, "out"), filepath.Join(c.dir, "news")
 	must(t, os.MkdirAll(c.out, 0o755))
 	must(t, os.WriteFile(filepath.Join(c.out, "said"), []byte(c.said), 0o644))
 	c.repository()
@@ -101,7 +107,8 @@ func (c *canary) plant() {
 	shaped := planted{"a GitHub token": fill("ghp_{alnum:36}"), "a GitLab token": fill("glpat-{base64url:20}"), "an AWS key": fill("AKIA{ALNUM:16}"),
 		"an npm token": fill("npm_{alnum:36}")}
 	named, login, loginOfRemote := fill("{alnum:22}"), fill("{alnum:18}"), fill("{alnum:18}")
-	c.secrets = planted{"a value under a name": named, "a login in a URL": login, "the remote's login": loginOfRemote}
+	c.secrets = planted{"a value under a name": named, "a login in a URL": login, "the remote's login": loginOfRemote,
+		"the receiver's login": fill("{alnum:18}"), "the receiver's path": fill("{alnum:18}")}
 	var lines []string
 	for _, some := range []planted{known, shaped} {
 		for name, value := range some {
@@ -118,10 +125,27 @@ func (c *canary) plant() {
 	c.said = strings.Join(lines, "\n") + "\n"
 	c.line = strings.Join(strings.Fields(c.said), " ")
 	for name, value := range map[string]string{"HOME": filepath.Join(c.dir, "home"), "GIT_CONFIG_GLOBAL": os.DevNull, "GIT_CONFIG_NOSYSTEM": "1", "TMPDIR": filepath.Join(c.dir, "tmp"),
-		"no_proxy": "127.0.0.1", "XDG_STATE_HOME": "", "USER": "ann"} {
+		"no_proxy": "127.0.0.1", "HOOK": c.hook(), "XDG_STATE_HOME": "", "USER": "ann"} {
 		c.t.Setenv(name, value)
 	}
 	must(c.t, os.MkdirAll(filepath.Join(c.dir, "tmp"), 0o755))
+}
+
+// hook is the URL of a receiver that takes nothing, and quotes everything.
+func (c *canary) hook() string {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, login, _ := r.BasicAuth()
+		http.Error(w, control+" no "+r.URL.Path+" "+login, http.StatusNotFound)
+	}))
+	c.t.Cleanup(server.Close)
+	return "http://robot:" + c.secrets["the receiver's login"] + "@" + strings.TrimPrefix(server.URL, "http://") + "/" + c.secrets["the receiver's path"]
+}
+
+// receivers are told everything; one refuses it.
+func (c *canary) receivers() []outbox.Named {
+	refuses := outbox.SinkFunc(func(context.Context, outbox.Intent) error { return errors.New("not with " + c.said) })
+	return []outbox.Named{{Subscription: outbox.Subscription{Name: "log", Kinds: []string{"job.", "wave."}}, Sink: sink.NewFile(filepath.Join(c.news, "log.jsonl"))},
+		{Subscription: outbox.Subscription{Name: "mirror"}, Sink: sink.NewMirror(filepath.Join(c.news, "mirror"))}, {Subscription: outbox.Subscription{Name: "refuses"}, Sink: refuses}}
 }
 
 // repository serves the remote by HTTP with a login in its URL. The base holds a known secret in one file.
@@ -131,7 +155,8 @@ func (c *canary) repository() {
 	c.write(".gitignore", "tracker.json\naesop.json\n")
 	c.commit("A file with a secret")
 	c.git(c.repo, "push", "--quiet", "origin", "main")
-	c.write("aesop.json", `{"passEnv": ["PASSED_TOKEN", "GREETING"]}`)
+	c.write("aesop.json", `{"passEnv": ["PASSED_TOKEN", "GREETING"], "notify": [{"name": "log", "file": "../news/log.jsonl", "kinds": ["job.", "wave."]}, {"name": "mirror", "mirror": "../news/mirror"},
+		{"name": "hook", "webhook": "$HOOK"}]}`)
 	backend := &cgi.Handler{Path: filepath.Join(c.git("", "--exec-path"), "git-http-backend"), Env: []string{"GIT_PROJECT_ROOT=" + c.dir, "GIT_HTTP_EXPORT_ALL=1",
 		"GIT_CONFIG_NOSYSTEM=1", "REMOTE_USER=robot"}}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -197,6 +222,13 @@ func (l loud) Run(ctx context.Context, t driver.Task, emit func(driver.Event)) (
 		panic(l.said)
 	}
 	emit(driver.Event{Kind: "text", Text: l.said})
+	fields, err := json.Marshal(map[string]string{"log": l.said})
+	if err != nil {
+		return driver.Result{}, err
+	}
+	if _, err := drop.Write(t.AttemptDir, drop.Drop{Attempt: t.AttemptID, Status: job.Failed, Reason: l.said, Fields: fields}); err != nil {
+		return driver.Result{}, err
+	}
 	result, err := l.Driver.Run(ctx, t, emit)
 	result.Summary, result.Session = result.Summary+l.said, l.said
 	return result, err
@@ -216,7 +248,7 @@ func (c *canary) scheduler(options ...option) *wave.Scheduler {
 	return c.world.schedulerOn(c.store, append([]option{with(loud{agent, c.said}), asks(policy.Policy{SpotCheck: 1, Repairs: 1, Review: 1}), supervised(c.store), func(config *wave.Config) {
 		config.MaxItems, config.Lookup, config.PassEnv, config.Lease = 20, os.LookupEnv, []string{"PASSED_TOKEN", "GREETING"}, 600*time.Millisecond
 		config.Redactor, config.Logger, config.Observers, config.Rand = redactor, zap.New(core), []wave.Observer{observer}, c.tokens
-		config.Tracker = c.holder
+		config.Tracker, config.Sinks = c.holder, c.receivers()
 		config.Reviewer = reviewer(func(wave.Change) wave.Judgement { return wave.Judgement{OK: true, Reason: "read " + c.said} })
 	}}, options...)...)
 }
@@ -352,9 +384,10 @@ func (c *canary) cli(name string, args ...string) int {
 // collect gathers what is there in the end.
 func (c *canary) collect() {
 	t := c.t
-	agents := regexp.MustCompile(`^/trees/[^/]+/items|^/waves/[^/]+/attempts/[^/]+/note$|^/git/[^/]+/objects/(pack|[0-9a-f]{2})$`)
+	agents := regexp.MustCompile(`^/trees/[^/]+/items|^/waves/[^/]+/attempts/[^/]+/(note|publish\.json)$|^/git/[^/]+/objects/(pack|[0-9a-f]{2})$`)
 	c.hay.addFolder(t, "state", c.state, agents.MatchString)
 	c.hay.addFolder(t, "temporary", filepath.Join(c.dir, "tmp"), func(string) bool { return false })
+	c.hay.addFolder(t, "news", c.news, func(string) bool { return false })
 	c.hay.addStore(t, c.store)
 	engines, err := filepath.Glob(filepath.Join(c.state, "git", "*.git"))
 	must(t, err)

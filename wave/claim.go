@@ -35,7 +35,7 @@ func (r *run) tokens(items []tracker.Item) (attempts map[string]string, err erro
 }
 
 // jobID is the job of an item's worker in this wave.
-func (r *run) jobID(item string) string { return r.id + "/" + itemName(item) }
+func (r *run) jobID(item string) string { return JobID(r.id, item) }
 
 // claim takes the items: first in the store, then in the tracker, which must both say yes. Items that somebody else has are
 // dropped from the wave; the rest goes on.

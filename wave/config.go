@@ -16,6 +16,7 @@ import (
 	"aesop/driver"
 	"aesop/redact"
 	"aesop/statestore"
+	"aesop/statestore/outbox"
 	"aesop/tracker"
 	"aesop/wave/journal"
 	"aesop/wave/policy"
@@ -78,7 +79,10 @@ type Config struct {
 	Prompts   PromptBuilder                    // nil: the built-in template
 	Shipper   func(journal.Repository) Shipper // nil: the remote
 	Observers []Observer
-	Redactor  *redact.Redactor // takes secrets out of all that leaves the engine but for the tasks of drivers; nil: the default one
+	// Sinks are told what the store commits of jobs and waves, at least once, also after a crash: see aesop/statestore/outbox. Names are kept
+	// in the store, so that what is committed while nobody sends is owed to them.
+	Sinks    []outbox.Named
+	Redactor *redact.Redactor // takes secrets out of all that leaves the engine but for the tasks of drivers; nil: the default one
 
 	Clock  func() time.Time            // nil: time.Now
 	Rand   io.Reader                   // of tokens and ids; nil: crypto/rand
@@ -121,6 +125,9 @@ func (c *Config) complete() error {
 	}
 	if err := c.Budget.Check(); err != nil {
 		return fmt.Errorf("wave: Budget: %w", err)
+	}
+	if err := checkSinks(c.Sinks); err != nil {
+		return fmt.Errorf("wave: Sinks: %w", err)
 	}
 	setDefault(&c.MaxItems, DefaultMaxItems)
 	setDefault(&c.Parallel, DefaultParallel)

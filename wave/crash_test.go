@@ -17,6 +17,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"aesop/statestore"
+	"aesop/statestore/job"
+	"aesop/statestore/lifecycle"
+	"aesop/statestore/outbox"
+	"aesop/statestore/outbox/sink"
 	"aesop/wave"
 	"aesop/wave/journal"
 )
@@ -56,7 +60,7 @@ func (w *world) binary(failpoint string, args ...string) (code int, stdout strin
 func crashWorld(t *testing.T) *world {
 	w := newWorld(t)
 	w.items(item{"id": "ships"}, item{"id": "repaired"}, item{"id": "strays"}, item{"id": "fails"})
-	w.write("aesop.json", `{"verify": "true"}`)
+	w.write("aesop.json", `{"verify": "true", "notify": [{"name": "log", "file": "../news.jsonl"}]}`)
 	w.script(map[string][]attempt{"ships": good("ships"), "repaired": {writes("repaired.txt", "poor"), writes("repaired.txt", "good")},
 		"strays": {writes("README.md", "mine")}, "fails": {{"fail": "refused"}}})
 	return w
@@ -69,6 +73,7 @@ type end struct {
 	Backlog string
 	Fold    map[string]string
 	Report  string
+	News    []string // that was told, each once
 }
 
 func (w *world) end(id string) end {
@@ -108,6 +113,12 @@ func (w *world) end(id string) end {
 		if open, err := journal.Open(r, place); err != nil || len(open) > 0 {
 			w.t.Errorf("waves %v are still open (%v)", open, err)
 		}
+		for _, check := range []func(statestore.Reader) ([]statestore.Drift, error){job.Check, journal.Check, lifecycle.Check} {
+			drifts, err := check(r)
+			if err != nil || len(drifts) > 0 {
+				w.t.Errorf("records are not what the events say: %v (%v)", drifts, err)
+			}
+		}
 		return nil
 	}))
 	data, err = os.ReadFile(wave.ReportPath(w.state, id))
@@ -124,7 +135,49 @@ func (w *world) end(id string) end {
 		i.Usage.Metered = false
 	}
 	e.Report = normal(asJSON(report), id)
+	e.News = w.news(id)
 	return e
+}
+
+// notify is what aesop.json says of who is told, for schedulers that do not read it.
+func (w *world) notify() []outbox.Named {
+	kinds := []string{wave.NewsEnded, wave.NewsStopped, "job.complete", "job.fail", "job.cancel", "job.timeout", "job.infer", "job.finalize", "agent.stalled"}
+	return []outbox.Named{{Subscription: outbox.Subscription{Name: "log", Kinds: kinds}, Sink: sink.NewFile(filepath.Join(w.dir, "news.jsonl"))}}
+}
+
+// news is what was told of a wave and its jobs. Whoever was killed when, each piece was told once, and nothing is owed.
+func (w *world) news(id string) []string {
+	w.t.Helper()
+	data, err := os.ReadFile(filepath.Join(w.dir, "news.jsonl"))
+	if errors.Is(err, os.ErrNotExist) { // nobody is told
+		return nil
+	}
+	must(w.t, err)
+	var all []string
+	seen := map[string]bool{}
+	for line := range strings.Lines(string(data)) {
+		told, err := outbox.ParseDocument([]byte(line))
+		must(w.t, err)
+		if seen[told.ID] {
+			w.t.Errorf("%s of %s was told twice", told.Kind, told.Subject)
+		}
+		seen[told.ID] = true
+		if told.Kind == wave.NewsStopped { // an undisturbed wave has none
+			continue
+		}
+		all = append(all, told.Kind+" "+strings.ReplaceAll(told.Subject, id, "WAVE"))
+	}
+	must(w.t, w.store().View(w.t.Context(), func(r statestore.Reader) error {
+		for owed, err := range outbox.Pending(r, "log") {
+			if err != nil {
+				return err
+			}
+			w.t.Errorf("%s of %s is still owed", owed.Intent.Kind, owed.Intent.Subject)
+		}
+		return nil
+	}))
+	slices.Sort(all)
+	return all
 }
 
 var (

@@ -123,7 +123,7 @@ func (d Desk) Correct(ctx context.Context, s Seen, c Correction, reason string) 
 func (d Desk) Outcome(ctx context.Context, of Decided) (journal.Corrected, error) {
 	for {
 		var item *journal.ItemState
-		seq, err := look(ctx, d.Store, of.Wave, func(r statestore.Reader) error {
+		seq, err := look(ctx, d.Store, func(r statestore.Reader) error {
 			fold, err := journal.Fold(r, of.Wave)
 			if err == nil {
 				item = fold.Items[of.Item]

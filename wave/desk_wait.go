@@ -19,7 +19,7 @@ func (a deskApprover) Approve(ctx context.Context, c Change) (Judgement, error) 
 	asked := journal.Asked{Item: c.Item.ID, Commit: c.Commit, Corrections: len(c.Corrected)}
 	for {
 		var d decision
-		seq, err := look(ctx, a.store, c.Wave, func(r statestore.Reader) error {
+		seq, err := look(ctx, a.store, func(r statestore.Reader) error {
 			record, err := r.Get(decisionKey(c.Wave, c.Item.ID))
 			if notFound(err) {
 				return nil
@@ -41,18 +41,11 @@ func (a deskApprover) Approve(ctx context.Context, c Change) (Judgement, error) 
 	}
 }
 
-// look reads the store; what it did not see yet has a greater place than the one that comes back, the newest of all events. The wave's
-// own events are where to begin to look for that.
-func look(ctx context.Context, store statestore.Store, wave string, fn func(statestore.Reader) error) (newest statestore.Seq, err error) {
-	err = store.View(ctx, func(r statestore.Reader) error {
-		if newest, err = journal.Newest(r, wave); err != nil {
+// look reads the store; what it did not see yet has a greater place than the one that comes back, the newest of all events.
+func look(ctx context.Context, store statestore.Store, fn func(statestore.Reader) error) (newest statestore.Seq, err error) {
+	err = store.View(ctx, func(r statestore.Reader) (err error) {
+		if newest, err = statestore.Newest(r, 0); err != nil {
 			return err
-		}
-		for stored, err := range r.Events(statestore.EventQuery{After: newest}) {
-			if err != nil {
-				return err
-			}
-			newest = stored.Seq
 		}
 		return fn(r)
 	})

@@ -96,6 +96,7 @@ type work struct {
 	before  string     // ownedBelow of the tree as the agent was given it
 	may     *allowance // how much the agent may use
 	ran     *spent     // what it used; nil: none was started
+	said    said       // what it left to be heard
 }
 
 // do prepares the tree, runs the driver, reads the tree and builds the commit. Everything that can go wrong is in what it
@@ -124,7 +125,8 @@ func (w *work) steps(ctx context.Context) journal.AttemptEnded {
 	defer log.Close()
 	log.section("agent, round %d, attempt %s", w.round, w.attempt)
 	result, err := w.runDriver(ctx, w.s.config.Driver, task, log)
-	end := journal.AttemptEnded{Usage: result.Usage(), Session: result.Session, Resumed: result.Resumed, Confinement: result.Confinement, Survivors: result.Survivors}
+	w.said = w.listen(task.AttemptDir)
+	end := journal.AttemptEnded{Said: w.said.event, Usage: result.Usage(), Session: result.Session, Resumed: result.Resumed, Confinement: result.Confinement, Survivors: result.Survivors}
 	if errors.Is(err, cost.ErrCeiling) {
 		end.Outcome, end.Reason, end.Parked = journal.OutcomeCeiling, err.Error(), w.parkWork(ctx)
 		return end

@@ -8,7 +8,7 @@ import (
 // attemptEnded stores what came of an attempt, and with it the item's end where there is nothing more to try.
 func (r *run) attemptEnded(w *work, end journal.AttemptEnded) error {
 	id := w.item.ID
-	along := r.settleSpent(id, w.ran)
+	along := both(w.tellJob(), r.settleSpent(id, w.ran))
 	if w.ran != nil {
 		w.ran.about.Verdict, w.ran.about.DurationMs = ledgerVerdict(end), end.DurationMs
 		end.Charge = charge(r.s.rows(*w.ran, r.s.config.Clock()), w.ran.left)

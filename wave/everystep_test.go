@@ -44,7 +44,7 @@ func TestHaltAtEveryEventStopsBeforeTheNextEffect(t *testing.T) {
 			w := crashWorld(t)
 			store := w.store()
 			h := &haltAt{t: t, halt: wave.Halt{Dir: w.state}, event: event}
-			verify := func(c *wave.Config) { c.Verify.Shell = "true" }
+			verify := func(c *wave.Config) { c.Verify.Shell, c.Sinks = "true", w.notify() }
 			s := w.schedulerOn(store, verify, func(c *wave.Config) { c.Parallel = 1; c.Observers = []wave.Observer{h} })
 			report, err := s.Run(t.Context())
 			must(t, err)

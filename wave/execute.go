@@ -14,6 +14,11 @@ import (
 // Run finishes the waves that an earlier process left unfinished, and then runs one new wave. The Report counts also beside an
 // error; it is the new wave's, or that of an old one that could not be finished because waves are halted.
 func (s *Scheduler) Run(ctx context.Context) (Report, error) {
+	told, err := s.notify(ctx)
+	if err != nil {
+		return failedReport("", s, err), s.clean(err)
+	}
+	defer told()
 	report, err := s.run(ctx)
 	return report, s.clean(err)
 }
@@ -47,6 +52,11 @@ func (s *Scheduler) run(ctx context.Context) (Report, error) {
 // Drain runs waves until the backlog has nothing more to select, or a wave is stopped. Every wave starts from what the one
 // before shipped. An item that ended without being counted against it is not taken again.
 func (s *Scheduler) Drain(ctx context.Context) ([]Report, error) {
+	told, err := s.notify(ctx)
+	if err != nil {
+		return nil, s.clean(err)
+	}
+	defer told()
 	reports, err := s.drain(ctx)
 	return reports, s.clean(err)
 }
@@ -207,13 +217,14 @@ func (r *run) work(items []tracker.Item) error {
 		return err
 	}
 	defer r.keepClaims()()
+	defer r.keepBeating()()
 	return r.finish()
 }
 
 // nothingBegan ends a wave that a gate stopped before it was planned.
 func (r *run) nothingBegan(stopped journal.Stopped, b begin) (Report, error) {
 	info := r.s.config.Driver.Info()
-	plan := journal.Planned{Driver: info.Name, Tier: info.EffectiveTier(), Resumed: b.resumed}
+	plan := journal.Planned{Driver: info.Name, Tier: info.EffectiveTier(), Resumed: b.resumed, Place: r.s.place}
 	return r.closeEmpty(plan, stopped, journal.Ended{Outcome: stopped.Outcome})
 }
 

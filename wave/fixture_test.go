@@ -173,7 +173,7 @@ func (w *world) store() statestore.Store {
 	store, err := sqlite.Open(w.t.Context(), sqlite.Config{Path: filepath.Join(w.state, "state.db")})
 	must(w.t, err)
 	w.t.Cleanup(func() { must(w.t, store.Close()) })
-	return store
+	return watched{store, w.t}
 }
 
 func (w *world) tracker() *tracker.File {

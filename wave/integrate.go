@@ -53,7 +53,7 @@ func (r *run) retract(t *target) error {
 	if err := r.guard(t); err != nil {
 		return err
 	}
-	if err := t.shipper.Ship(r.stop.ctx, t.engine.Dir, []journal.Update{{Ref: "refs/heads/" + Branch(r.id), Old: at}}); err != nil {
+	if err := r.push(t, []journal.Update{{Ref: "refs/heads/" + Branch(r.id), Old: at}}); err != nil {
 		return fmt.Errorf("remove branch %s, of which nothing ships, from %s: %w", Branch(r.id), t.Remote, err)
 	}
 	return nil

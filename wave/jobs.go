@@ -9,6 +9,7 @@ import (
 	"aesop/statestore"
 	"aesop/statestore/job"
 	"aesop/statestore/ledger"
+	"aesop/wave/journal"
 )
 
 // apply carries out a job request that must be granted. Where it ends an attempt that died with what it had reserved, that is charged.
@@ -155,7 +156,7 @@ func (r *run) setJobToken(item, token string) {
 
 // createJob makes the item's job, unless this wave has made it already, and returns its epoch. A job of another wave is no obstacle,
 // unless it is so young that its wave may still be about to claim the item: the item was found free in the tracker, so whoever had it
-// has let the claim lapse, or a person has taken it away.
+// has let the claim lapse, or a person has taken it away. A job of no wave, which somebody made by hand, has no claim there that could lapse.
 func (r *run) createJob(tx statestore.Tx, item string) (epoch int, err error) {
 	if record, err := job.Get(tx, r.jobID(item)); !errors.Is(err, statestore.ErrNotFound) {
 		return record.Epoch, err
@@ -164,7 +165,11 @@ func (r *run) createJob(tx statestore.Tx, item string) (epoch int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if exists && tx.Now().Sub(live.UpdatedAt) > claimTime {
+	ofWave, err := journal.Knows(tx, live.Wave)
+	if err != nil {
+		return 0, err
+	}
+	if exists && ofWave && tx.Now().Sub(live.UpdatedAt) > claimTime {
 		if _, err := r.s.apply(tx, job.Cancel{ID: live.ID, By: operator(live), Reason: "its claim lapsed, and wave " + r.id + " takes the item"}); err != nil {
 			return 0, err
 		}

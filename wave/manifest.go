@@ -142,6 +142,11 @@ func (p ManifestPolicy) policy() policy.Policy {
 // Execute finishes what an earlier process left, and then runs one wave by a manifest: its items, in its order, from its bases. Of items
 // that cannot be taken any more the report says why. *RefusedError where the manifest is stale: then nothing of it has begun.
 func (s *Scheduler) Execute(ctx context.Context, m Manifest) (Report, error) {
+	told, err := s.notify(ctx)
+	if err != nil {
+		return failedReport("", s, err), s.clean(err)
+	}
+	defer told()
 	report, err := s.execute(ctx, m)
 	return report, s.clean(err)
 }

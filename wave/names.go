@@ -28,6 +28,9 @@ func Branch(wave string) string { return "aesop/" + wave }
 
 var plainID = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)
 
+// JobID is the job of an item's worker in a wave.
+func JobID(wave, item string) string { return wave + "/" + itemName(item) }
+
 // itemName is an item's id as it can stand in refs and file names.
 func itemName(id string) string {
 	if plainID.MatchString(id) && len(id) <= maxName && !strings.HasPrefix(id, "x-") {

@@ -48,9 +48,8 @@ func (e *engineError) Unwrap() error { return e.err }
 func (r *run) workOn(id string, work func(ctx context.Context, id string) error) error {
 	ctx, cancel := context.WithCancelCause(r.stop.ctx)
 	defer cancel(nil)
-	r.mu.Lock()
-	r.cancel[id] = cancel
-	r.mu.Unlock()
+	r.setCancel(id, cancel)
+	defer r.setCancel(id, nil)
 	if !r.holds(id) { // lost while it waited
 		return r.end(id, journal.StateClaimLost, claimGone, false, nil)
 	}
@@ -62,4 +61,17 @@ func (r *run) workOn(id string, work func(ctx context.Context, id string) error)
 		return r.end(id, journal.StateClaimLost, err.Error(), false, nil)
 	}
 	return err
+}
+
+func (r *run) setCancel(id string, cancel context.CancelCauseFunc) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.cancel[id] = cancel
+}
+
+// worksOn says whether somebody works on the item now.
+func (r *run) worksOn(id string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.cancel[id] != nil
 }

@@ -167,7 +167,7 @@ func (s *Scheduler) planned(chosen choice, claims map[string]string) journal.Pla
 	if chosen.manifest != nil {
 		needs = chosen.manifest.Policy.policy()
 	}
-	plan := journal.Planned{Driver: info.Name, Tier: info.EffectiveTier(), Repairs: needs.Repairs, SpotCheck: needs.SpotCheck, ReviewShare: needs.Review,
+	plan := journal.Planned{Driver: info.Name, Tier: info.EffectiveTier(), Place: s.place, Repairs: needs.Repairs, SpotCheck: needs.SpotCheck, ReviewShare: needs.Review,
 		Prompt: s.config.Prompts.Version(), RedBase: s.config.AllowRedBase, Review: s.config.Reviewer != nil, Approve: s.config.Approver != nil, Limited: s.config.Budget.Limited(),
 		Repositories: chosen.targets.planned(chosen.places), Skipped: skipped(chosen.Skipped)}
 	for _, item := range chosen.Items {

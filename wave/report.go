@@ -116,12 +116,21 @@ type CorrectionReport struct {
 
 // AttemptReport is one dispatch.
 type AttemptReport struct {
-	Attempt    string     `json:"attempt"`
-	Outcome    string     `json:"outcome"`
-	DurationMs int64      `json:"durationMs"`
-	Usage      cost.Usage `json:"usage"`
-	Resumed    bool       `json:"resumed"` // it went on with the session of the attempt before
-	Parked     *string    `json:"parked"`  // folder below the state directory that keeps the agent's tree
+	Attempt    string      `json:"attempt"`
+	Outcome    string      `json:"outcome"`
+	DurationMs int64       `json:"durationMs"`
+	Usage      cost.Usage  `json:"usage"`
+	Resumed    bool        `json:"resumed"` // it went on with the session of the attempt before
+	Parked     *string     `json:"parked"`  // folder below the state directory that keeps the agent's tree
+	Said       *SaidReport `json:"said"`    // null where the agent left nothing to be heard
+}
+
+// SaidReport is what an agent said of its attempt. It decides nothing.
+type SaidReport struct {
+	Status *string `json:"status"` // completed, failed, cancelled
+	Reason *string `json:"reason"`
+	Report *string `json:"report"` // that it finalised, below the state directory
+	Fault  *string `json:"fault"`  // why something of it does not count
 }
 
 // DurationsReport are sums over an item's attempts.

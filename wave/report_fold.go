@@ -263,6 +263,9 @@ func attemptReport(a journal.Attempt) AttemptReport {
 	}
 	row.Outcome, row.DurationMs, row.Usage = a.Ended.Outcome, a.Ended.DurationMs, a.Ended.Usage
 	row.Resumed, row.Parked = a.Ended.Resumed, orNull(a.Ended.Parked)
+	if s := a.Ended.Said; s != nil {
+		row.Said = &SaidReport{Status: orNull(s.Status), Reason: orNull(s.Reason), Report: orNull(s.Report), Fault: orNull(s.Fault)}
+	}
 	if a.Test != nil {
 		row.Outcome = journal.OutcomeNotVerified
 		if a.Test.Passed {

@@ -17,6 +17,11 @@ import (
 // Resume carries waves that are not finished to their end: the one named id, or all whose process is dead where id is "". It
 // returns a report for each. *AliveError where the named wave is running, or where nothing is unfinished but what is running.
 func (s *Scheduler) Resume(ctx context.Context, id string) ([]Report, error) {
+	told, err := s.notify(ctx)
+	if err != nil {
+		return nil, s.clean(err)
+	}
+	defer told()
 	reports, err := s.resume(ctx, id)
 	return reports, s.clean(err)
 }
@@ -204,6 +209,7 @@ func (r *run) takeUp() (err error) {
 		return err
 	}
 	defer r.keepClaims()()
+	defer r.keepBeating()()
 	return r.finish()
 }
 

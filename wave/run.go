@@ -26,14 +26,14 @@ type run struct {
 	targets *targets
 
 	mu     sync.Mutex
-	items  map[string]tracker.Item  // text of the wave's items
-	claims map[string]tracker.Claim // held
-	jobs   map[string]string        // token of each item's running job
-	cancel map[string]context.CancelCauseFunc
-	seats  map[string]held        // by item: agents that were asked about it since it was last judged
-	turns  map[string]*sync.Mutex // by item: see turn
-	old    map[string]string      // where each item ref was when it was last looked at
-	own    map[string]string      // where the wave's branch was then, by repository, if that is our own doing; "": nowhere
+	items  map[string]tracker.Item            // text of the wave's items
+	claims map[string]tracker.Claim           // held
+	jobs   map[string]string                  // token of each item's running job
+	cancel map[string]context.CancelCauseFunc // of the work on each item
+	seats  map[string]held                    // by item: agents that were asked about it since it was last judged
+	turns  map[string]*sync.Mutex             // by item: see turn
+	old    map[string]string                  // where each item ref was when it was last looked at
+	own    map[string]string                  // where the wave's branch was then, by repository, if that is our own doing; "": nowhere
 
 	asking   *queue     // of the items that are built
 	alerting sync.Mutex // one looks at a time

@@ -92,8 +92,5 @@ func settleReason(end *journal.ItemEnded) string {
 	if end.Reason != "" {
 		text += ": " + end.Reason
 	}
-	if runes := []rune(text); len(runes) > maxStatusReason {
-		text = string(runes[:maxStatusReason]) + "…"
-	}
-	return text
+	return clipped(text, maxStatusReason)
 }

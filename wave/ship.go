@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"aesop/driver/process"
 	"aesop/internal/git"
 	"aesop/statestore"
 	"aesop/wave/journal"
@@ -41,7 +42,7 @@ func (r *run) ship(t *target, tip git.SHA, items []*journal.ItemState) (again bo
 		return false, err
 	}
 	began := r.s.config.Clock()
-	pushErr := t.shipper.Ship(r.stop.ctx, t.engine.Dir, intent.Updates)
+	pushErr := r.push(t, intent.Updates)
 	fail("push")
 	again, err = r.afterPush(t, intent, pushErr, r.s.config.Clock().Sub(began))
 	if now, err := t.user.Guarded(r.stop.ctx); err == nil {
@@ -51,6 +52,24 @@ func (r *run) ship(t *target, tip git.SHA, items []*journal.ItemState) (again bo
 		t.Weak, again = true, true
 	}
 	return again, err
+}
+
+// pushGrace is how long a push that is under way may still take when the wave is stopped.
+const pushGrace = 2 * time.Second
+
+// push moves refs of the destination. A stop lets it come to its end, for a while, and does not kill it at once: a remote that is a folder
+// would keep the locks of its refs, and refuse every later push.
+func (r *run) push(t *target, updates []journal.Update) error {
+	if r.stop.ctx.Err() != nil {
+		return context.Cause(r.stop.ctx)
+	}
+	ctx, cancel := context.WithCancelCause(process.WithKill(context.WithoutCancel(r.stop.ctx), nil))
+	defer cancel(nil)
+	defer context.AfterFunc(r.stop.ctx, func() {
+		late := time.AfterFunc(pushGrace, func() { cancel(context.Cause(r.stop.ctx)) })
+		context.AfterFunc(ctx, func() { late.Stop() })
+	})()
+	return t.shipper.Ship(ctx, t.engine.Dir, updates)
 }
 
 // intent is what a push would move. Some remotes took the branch when they refused the refs beside it, though they were asked for all or

@@ -2,8 +2,10 @@ package wave_test
 
 import (
 	"context"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -221,4 +223,60 @@ func waitForFile(ctx context.Context, path string) {
 		case <-tick.C:
 		}
 	}
+}
+
+// TestAStoppedPushLeavesNoLocks: a remote that is a folder has the refs locked while it moves them. A push that HALT or a signal catches there
+// comes to its end; were it killed, no later one could ever move those refs.
+func TestAStoppedPushLeavesNoLocks(t *testing.T) {
+	for name, stop := range map[string]func(*wave.Scheduler) error{
+		"halt":          func(s *wave.Scheduler) error { return s.Halt().Set(wave.HaltNote{Reason: "stop"}) },
+		"interrupt":     func(s *wave.Scheduler) error { s.Stop(); return nil },
+		"second signal": func(s *wave.Scheduler) error { s.Stop(); s.Stop(); return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.items(item{"id": "a"})
+			w.script(map[string][]attempt{"a": good("a")})
+			mark := filepath.Join(w.dir, "locked")
+			w.hook("reference-transaction", `if [ "$1" = prepared ] && [ ! -e `+mark+` ]; then : >`+mark+`; sleep 0.6; fi; exit 0`)
+			s := w.scheduler()
+			stopped := make(chan error, 1)
+			go func() {
+				waitForFile(t.Context(), mark)
+				stopped <- stop(s)
+			}()
+			_, err := s.Run(t.Context())
+			must(t, err)
+			must(t, <-stopped)
+			must(t, s.Halt().Clear())
+			must(t, filepath.WalkDir(filepath.Join(w.remote, "refs"), func(path string, _ fs.DirEntry, err error) error {
+				if strings.HasSuffix(path, ".lock") {
+					t.Errorf("%s was left", path)
+				}
+				return err
+			}))
+			_, err = w.scheduler().Run(t.Context())
+			must(t, err)
+			wantStatus(t, w.read("a"), tracker.Done)
+		})
+	}
+}
+
+// TestAStoppedPushThatHangsIsKilled, soon: HALT waits for no remote.
+func TestAStoppedPushThatHangsIsKilled(t *testing.T) {
+	w := newWorld(t)
+	w.items(item{"id": "a"})
+	w.script(map[string][]attempt{"a": good("a")})
+	mark := filepath.Join(w.dir, "at-work")
+	w.hook("pre-receive", ": >"+mark+"; while :; do sleep 0.05; done")
+	s := w.scheduler()
+	go func() {
+		waitForFile(t.Context(), mark)
+		s.Stop()
+	}()
+	report, err := s.Run(t.Context())
+	must(t, err)
+	wantOutcome(t, report, journal.Interrupted)
+	wantState(t, report, "a", journal.StateParked)
 }

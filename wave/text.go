@@ -19,3 +19,15 @@ func lines(text string) iter.Seq[string] {
 		}
 	}
 }
+
+// clipped is the beginning of a text.
+func clipped(text string, runes int) string {
+	count := 0
+	for at := range text {
+		if count == runes {
+			return text[:at] + "…"
+		}
+		count++
+	}
+	return text
+}

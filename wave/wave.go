@@ -15,6 +15,7 @@ import (
 	"aesop/cost"
 	"aesop/internal/git"
 	"aesop/statestore/ledger"
+	"aesop/statestore/outbox"
 	"aesop/wave/journal"
 )
 
@@ -27,6 +28,8 @@ type Scheduler struct {
 	place   string // name of the state directory
 	ledger  *ledger.Ledger
 	alerts  cost.Alerts
+
+	sinks []outbox.Named // of the configuration, guarded
 
 	mu    sync.Mutex
 	stops int // calls of Stop
@@ -54,7 +57,7 @@ func New(ctx context.Context, c Config) (*Scheduler, error) {
 		c.Alerts = cost.AlertFile(filepath.Join(c.State, "alerts.jsonl"))
 	}
 	return &Scheduler{config: c, alerts: cost.Alerts{Sink: c.Alerts, Marks: ledger.Marks{Store: c.Store}}, program: program, halt: Halt{Dir: c.State, Redactor: c.Redactor}, place: place, ledger: ledger.New(c.Store),
-		alive: map[*stopper]bool{}, room: make(chan struct{})}, nil
+		sinks: guarded(c.Sinks), alive: map[*stopper]bool{}, room: make(chan struct{})}, nil
 }
 
 // Halt is the switch that stops all waves of this state.
@@ -90,7 +93,7 @@ func (e *AliveError) Error() string {
 
 // journalConfig is how this scheduler's journals store and show events.
 func (s *Scheduler) journalConfig() journal.Config {
-	c := journal.Config{Store: s.config.Store, Place: s.place, Redact: s.config.Redactor.JSON}
+	c := journal.Config{Store: s.config.Store, Place: s.place, Redact: s.config.Redactor.JSON, News: news}
 	if observers := s.config.Observers; len(observers) > 0 {
 		c.Observe = func(w *journal.Wave, e journal.Event) {
 			for _, o := range observers {

@@ -33,6 +33,7 @@ type Planned struct {
 	Review       bool         `json:"review"`            // a reviewer is configured
 	Approve      bool         `json:"approve"`           // an approver is configured
 	Limited      bool         `json:"limited,omitempty"` // something is limited
+	Place        string       `json:"place,omitempty"`   // Config.Place; "" in waves of older versions
 }
 
 // Repository is one of the repositories that a wave works on, as it was when the wave was planned.
@@ -159,6 +160,14 @@ const (
 	OutcomeCancelled   = "cancelled"
 )
 
+// Said is what an agent left in the folder of its attempt. It is a hint: tests decide.
+type Said struct {
+	Status string `json:"status,omitempty"` // completed, failed or cancelled; "": it did not say
+	Reason string `json:"reason,omitempty"`
+	Report string `json:"report,omitempty"` // finalised, below the state directory
+	Fault  string `json:"fault,omitempty"`  // why something of it does not count
+}
+
 // AttemptEnded is what came of a dispatch.
 type AttemptEnded struct {
 	Item        string     `json:"item"`
@@ -177,6 +186,7 @@ type AttemptEnded struct {
 	Resumed     bool       `json:"resumed,omitempty"` // it went on with the session of the attempt before
 	Confinement string     `json:"confinement,omitempty"`
 	Parked      string     `json:"parked,omitempty"`    // folder below the state directory that keeps the agent's tree
+	Said        *Said      `json:"said,omitempty"`      // nil: nothing
 	Survivors   []string   `json:"survivors,omitempty"` // processes that a kill did not end
 }
 

@@ -1,18 +1,16 @@
 package journal
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"aesop/statestore"
+	"aesop/statestore/outbox"
 )
 
 const (
@@ -27,6 +25,7 @@ type Journal struct {
 	place   string
 	observe func(*Wave, Event)
 	redact  func([]byte) []byte
+	news    func(*Wave, Event) (kind string, data []byte)
 
 	appending sync.Mutex // one append at a time, so that the fold has the order of the store
 	mu        sync.Mutex
@@ -51,11 +50,14 @@ type Config struct {
 	// that event. A slow one holds up no append; Drain waits for it. Nil: nobody.
 	Observe func(*Wave, Event)
 	Redact  func([]byte) []byte // what store, fold and Observe may have of an event's JSON; nil: all
+	// News is what sinks of the store's outbox are told of the newest event of an append, in its transaction: a kind, and JSON about the
+	// wave as it is then. "" is nothing. It may be called again, and must not touch the store. Nil: they are told nothing.
+	News func(*Wave, Event) (kind string, data []byte)
 }
 
 // Create makes the journal of a new wave. Nothing is stored before the first Append.
 func Create(c Config, id string) *Journal {
-	j := &Journal{store: c.Store, place: c.Place, observe: c.Observe, redact: c.Redact, wave: New(id)}
+	j := &Journal{store: c.Store, place: c.Place, observe: c.Observe, redact: c.Redact, news: c.News, wave: New(id)}
 	j.idle = sync.NewCond(&j.mu)
 	return j
 }
@@ -74,7 +76,7 @@ func Load(ctx context.Context, c Config, id string) (*Journal, error) {
 	return j, nil
 }
 
-// Fold reads the state of a wave.
+// Fold reads the state of a wave. An event that cannot be read, or that does not fit, is a *statestore.DamagedError that names it.
 func Fold(r statestore.Reader, id string) (*Wave, error) {
 	wave := New(id)
 	count := 0
@@ -83,11 +85,11 @@ func Fold(r statestore.Reader, id string) (*Wave, error) {
 			return nil, err
 		}
 		event, err := decode(stored.Type, stored.Data)
-		if err != nil {
-			return nil, fmt.Errorf("wave %s: %w", id, err)
+		if err == nil {
+			err = wave.Apply(stored.At, event)
 		}
-		if err := wave.Apply(stored.At, event); err != nil {
-			return nil, fmt.Errorf("wave %s: %w", id, err)
+		if err != nil {
+			return nil, statestore.DamagedEvent(stored, err)
 		}
 		count++
 	}
@@ -95,18 +97,6 @@ func Fold(r statestore.Reader, id string) (*Wave, error) {
 		return nil, fmt.Errorf("wave %s: %w", id, statestore.ErrNotFound)
 	}
 	return wave, nil
-}
-
-// Newest is the place of a wave's newest event among all of the store, 0 where it has none.
-func Newest(r statestore.Reader, id string) (statestore.Seq, error) {
-	var newest statestore.Seq
-	for stored, err := range r.Events(statestore.EventQuery{Stream: streamPrefix + id}) {
-		if err != nil {
-			return 0, err
-		}
-		newest = stored.Seq
-	}
-	return newest, nil
 }
 
 // Wave is a copy of the current fold.
@@ -164,13 +154,14 @@ func (j *Journal) append(ctx context.Context, along func(statestore.Tx) error, e
 		if next, err = j.apply(tx.Now(), events); err != nil || len(entries) == 0 {
 			return err
 		}
-		if version == 0 {
-			if err := j.list(tx); err != nil {
-				return err
-			}
+		if err := j.list(tx, next); err != nil {
+			return err
 		}
-		_, err = tx.Append(streamPrefix+j.wave.ID, version, entries...)
-		return err
+		seq, err := tx.Append(streamPrefix+j.wave.ID, version, entries...)
+		if err != nil {
+			return err
+		}
+		return j.tell(tx, seq, next)
 	})
 	if err != nil {
 		return err
@@ -186,6 +177,20 @@ func (j *Journal) append(ctx context.Context, along func(statestore.Tx) error, e
 }
 
 func begins(e Event) bool { _, ok := e.(Planned); return ok }
+
+// tell owes the news of the newest of some events, which is at seq. The subject is the wave's stream.
+func (j *Journal) tell(tx statestore.Tx, seq statestore.Seq, events []seen) error {
+	if j.news == nil || len(events) == 0 {
+		return nil
+	}
+	newest := events[len(events)-1]
+	kind, data := j.news(newest.wave, newest.event)
+	if kind == "" {
+		return nil
+	}
+	_, err := outbox.Add(tx, seq, outbox.Intent{Kind: kind, Subject: streamPrefix + j.wave.ID, Seq: int(seq), Data: data})
+	return err
+}
 
 // handOver calls the observer for what is stored, unless somebody is doing so already, who then does it.
 func (j *Journal) handOver() {
@@ -273,26 +278,6 @@ func (j *Journal) entries(pending []seen, events []Event) ([]statestore.Entry, e
 	return entries, nil
 }
 
-// list makes the records by which waves are found; one of them goes with Close.
-func (j *Journal) list(tx statestore.Tx) error {
-	began, err := json.Marshal(began{tx.Now(), j.place})
-	if err != nil {
-		return err
-	}
-	for _, prefix := range []string{listPrefix, openPrefix} {
-		if _, err := tx.Put(statestore.Key(prefix+j.wave.ID), began, statestore.Any); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// began is what the records by which waves are found say: ids of the same second have no order of their own.
-type began struct {
-	At    time.Time `json:"at"`
-	Place string    `json:"place"`
-}
-
 // Close marks the wave as finished: its end is stored, settled and reported.
 func (j *Journal) Close(ctx context.Context) error {
 	j.appending.Lock()
@@ -304,37 +289,4 @@ func (j *Journal) Close(ctx context.Context) error {
 		}
 		return err
 	})
-}
-
-// Open are the ids of a place's waves that are not finished, oldest first; of all waves where place is "". Those of other places are
-// theirs to finish: only there can it be known whether their process is alive.
-func Open(r statestore.Reader, place string) ([]string, error) {
-	return find(r, openPrefix, func(b began) bool { return place == "" || b.Place == place })
-}
-
-// List are the ids of all waves that have events, oldest first.
-func List(r statestore.Reader) ([]string, error) {
-	return find(r, listPrefix, func(began) bool { return true })
-}
-
-// Of are the ids of all waves of a place that have events, oldest first.
-func Of(r statestore.Reader, place string) ([]string, error) {
-	return find(r, listPrefix, func(b began) bool { return b.Place == place })
-}
-
-func find(r statestore.Reader, prefix string, keep func(began) bool) ([]string, error) {
-	times := map[string]time.Time{}
-	for record, err := range r.Scan(statestore.Range{Prefix: statestore.Key(prefix)}) {
-		if err != nil {
-			return nil, err
-		}
-		var b began
-		if err := json.Unmarshal(record.Value, &b); err != nil {
-			return nil, fmt.Errorf("record %s: %w", record.Key, err)
-		}
-		if keep(b) {
-			times[strings.TrimPrefix(string(record.Key), prefix)] = b.At
-		}
-	}
-	return slices.SortedFunc(maps.Keys(times), func(a, b string) int { return cmp.Or(times[a].Compare(times[b]), strings.Compare(a, b)) }), nil
 }

@@ -23,7 +23,7 @@ func pointer[T any](v T) *T { return &v }
 
 // planned is the plan of a wave with the items a and b.
 func planned() journal.Planned {
-	return journal.Planned{Driver: "script", Tier: 2, Repairs: 3, SpotCheck: 0.5, ReviewShare: 0.1, Prompt: "p-1", RedBase: true, Review: true, Approve: true, Limited: true,
+	return journal.Planned{Driver: "script", Tier: 2, Repairs: 3, SpotCheck: 0.5, ReviewShare: 0.1, Prompt: "p-1", RedBase: true, Review: true, Approve: true, Limited: true, Place: "here",
 		Repositories: []journal.Repository{{Name: "../r", Path: "/repo", Origin: "upstream", Remote: "origin", Branch: "main", Base: "b0",
 			Who: "Tester", Email: "tester@example.com", Dirty: []string{"x"}, Weak: true, Verify: journal.Command{Argv: []string{"make"}, Text: "make"},
 			Prepare: []string{"npm ci"}, Carry: []string{"node_modules/"}, Carried: "d1", Guarded: "d2"}},
@@ -48,7 +48,8 @@ func history() []journal.Event {
 		journal.ItemBaseTested{Item: "a", Test: test},
 		journal.AttemptStarted{Item: "a", Attempt: "t1", Round: 1, Driver: "script", Tier: 2, Model: "m"},
 		journal.AttemptEnded{Item: "a", Attempt: "t1", Outcome: journal.OutcomeBuilt, Class: "crashed", Reason: "r", Usage: usage, Charge: paid, DurationMs: 7,
-			Commit: "c", Tree: "t", Tail: "end", Exit: pointer(3), Session: "s", Resumed: true, Confinement: "none", Parked: "trees/x", Survivors: []string{"sh (process 2)"}},
+			Commit: "c", Tree: "t", Tail: "end", Exit: pointer(3), Session: "s", Resumed: true, Confinement: "none", Parked: "trees/x",
+			Said: &journal.Said{Status: "failed", Reason: "why", Report: "waves/w/report", Fault: "f"}, Survivors: []string{"sh (process 2)"}},
 		journal.Verified{Item: "a", Attempt: "t1", Commit: "c", Test: test},
 		journal.SpotChecked{Item: "a", Commit: "c", Test: test},
 		journal.Scanned{Item: "a", Commit: "c", Allowed: []string{"x"}, Warnings: []string{"x"}},
@@ -341,8 +342,8 @@ func TestUnknownThings(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := journal.Load(t.Context(), journal.Config{Store: store}, id); err == nil ||
-			!strings.Contains(err.Error(), tt.says) || !strings.Contains(err.Error(), id) {
+		_, err := journal.Load(t.Context(), journal.Config{Store: store}, id)
+		if damaged, ok := errors.AsType[*statestore.DamagedError](err); !ok || damaged.What != "event 2 of wave/"+id || !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("%s: error is %v", name, err)
 		}
 	}
@@ -488,4 +489,130 @@ func TestWhyACorrectionWasNotTaken(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
+}
+
+// TestTheListsOfWavesAreRepaired spoils the records by which waves are found, and finds and repairs just that.
+func TestTheListsOfWavesAreRepaired(t *testing.T) {
+	store, advance := memory()
+	plan := journal.Planned{Place: "here", Items: planned().Items}
+	for _, id := range []string{"w-running", "w-ended", "w-done"} {
+		advance(time.Second)
+		j := journal.Create(journal.Config{Store: store, Place: "here"}, id)
+		appendTo(t, j, plan)
+		if id == "w-running" {
+			continue
+		}
+		appendTo(t, j, journal.ItemEnded{Item: "a", State: journal.StateNoChanges}, journal.ItemEnded{Item: "b", State: journal.StateNoChanges}, journal.Ended{Outcome: journal.Failed})
+		if id == "w-done" {
+			if err := j.Close(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	drifts := func() (keys []string) {
+		t.Helper()
+		err := store.View(t.Context(), func(r statestore.Reader) error {
+			found, err := journal.Check(r)
+			for _, d := range found {
+				keys = append(keys, string(d.Key))
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return keys
+	}
+	if found := drifts(); len(found) > 0 {
+		t.Fatalf("nothing is spoilt, and found is %v", found)
+	}
+	for _, key := range []statestore.Key{"wave/w-running", "wave/w-ended", "wave/w-done", "open/w-running", "wave/none", "open/none"} {
+		for _, value := range []string{"", "{", `{"at":"2020-01-02T03:04:05Z","place":"elsewhere"}`} {
+			known := !strings.HasSuffix(string(key), "none")
+			if value == "" && !known {
+				continue
+			}
+			before, _ := get(t, store, key)
+			put(t, store, key, value)
+			if found := drifts(); len(found) != 1 || found[0] != string(key) {
+				t.Fatalf("%s became %q, and found is %v", key, value, found)
+			}
+			err := store.Update(t.Context(), func(tx statestore.Tx) error { _, err := statestore.Repair(tx, journal.Check); return err })
+			if err != nil {
+				t.Fatal(err)
+			}
+			if after, ok := get(t, store, key); ok != known || after != before {
+				t.Errorf("%s became %q and was repaired to %q, was %q", key, value, after, before)
+			}
+		}
+	}
+	err := store.View(t.Context(), func(r statestore.Reader) error {
+		open, err := journal.Open(r, "here")
+		if diff := cmp.Diff([]string{"w-running", "w-ended"}, open); diff != "" {
+			t.Error(diff)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func get(t *testing.T, store statestore.Store, key statestore.Key) (value string, ok bool) {
+	t.Helper()
+	err := store.View(t.Context(), func(r statestore.Reader) error {
+		record, err := r.Get(key)
+		value, ok = string(record.Value), err == nil
+		if errors.Is(err, statestore.ErrNotFound) {
+			return nil
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return value, ok
+}
+
+// put writes a record, or removes it where value is "".
+func put(t *testing.T, store statestore.Store, key statestore.Key, value string) {
+	t.Helper()
+	err := store.Update(t.Context(), func(tx statestore.Tx) (err error) {
+		if value == "" {
+			return tx.Delete(key, statestore.Any)
+		}
+		_, err = tx.Put(key, []byte(value), statestore.Any)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestTheListsOfWavesAreWhatTheEventsSay after every event, whether it is stored at once or waits for the next.
+func TestTheListsOfWavesAreWhatTheEventsSay(t *testing.T) {
+	store, advance := memory()
+	j := journal.Create(journal.Config{Store: store, Place: "here"}, id)
+	for _, event := range append(history(), journal.TakenOver{Driver: "script"}, journal.Stopped{Outcome: journal.Halted}) {
+		advance(time.Second)
+		appendTo(t, j, event)
+		view(t, store, func(r statestore.Reader) error {
+			found, err := journal.Check(r)
+			if len(found) > 0 {
+				t.Errorf("after %s: %v", event.Type(), found)
+			}
+			return err
+		})
+	}
+	view(t, store, func(r statestore.Reader) error {
+		for s, err := range journal.Summaries(r, "") {
+			if err != nil {
+				return err
+			}
+			if s.ID != id || s.Place != "here" || s.Driver != "script" || s.Outcome != journal.Halted || s.Items["shipped"] == 0 {
+				t.Errorf("the list says %+v", s)
+			}
+		}
+		return nil
+	})
 }
