@@ -1,0 +1,3 @@
+module aesop
+
+go 1.26.0
