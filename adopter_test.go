@@ -168,8 +168,8 @@ func rename(t *testing.T, dir string) {
 			commands = block.body
 		}
 	}
-	if n := strings.Count(commands, "\n"); n != 2 {
-		t.Fatalf("PORTING.md renames by %d commands, want 2", n)
+	if n := strings.Count(commands, "\n"); n != 3 {
+		t.Fatalf("PORTING.md renames by %d commands, want 3", n)
 	}
 	cmd := exec.Command("sh", "-e", "-c", commands)
 	cmd.Dir = dir

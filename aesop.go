@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"go.uber.org/zap"
@@ -22,6 +23,7 @@ import (
 	"aesop/internal/git"
 	"aesop/redact"
 	"aesop/statestore"
+	"aesop/statestore/outbox"
 	"aesop/statestore/sqlite"
 	"aesop/tracker"
 	"aesop/wave"
@@ -55,6 +57,7 @@ type Config struct {
 	Observers []wave.Observer
 	Prices    *price.Table     // nil: those of Settings.Limits
 	Alerts    cost.AlertSink   // nil: the file alerts.jsonl in the state directory
+	Sinks     []outbox.Named   // who is told what happens, beside those of Settings.Notify
 	Redactor  *redact.Redactor // nil: the default one, which knows the secrets in this process's environment too
 	Logger    *zap.Logger
 }
@@ -64,7 +67,8 @@ type Engine struct {
 	*Scheduler
 	Backlog *tracker.File
 	Store   statestore.Store
-	State   string // the state directory
+	State   string       // the state directory
+	told    func() error // closes what tells
 }
 
 // Open wires a Config. It makes the state directory and its database, and changes nothing else.
@@ -98,25 +102,39 @@ func Open(ctx context.Context, c Config) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
+	receivers, closeReceivers, err := c.Settings.Receivers(os.LookupEnv)
+	if err != nil {
+		return nil, errors.Join(err, closeReceivers(), store.Close())
+	}
+	c.Sinks = append(slices.Clone(c.Sinks), receivers...)
 	scheduler, err := c.newScheduler(ctx, place, backlog, store, agent)
 	if err != nil {
-		return nil, errors.Join(err, store.Close())
+		return nil, errors.Join(err, closeReceivers(), store.Close())
 	}
-	return &Engine{Scheduler: scheduler, Backlog: backlog, Store: store, State: place.State}, nil
+	return &Engine{Scheduler: scheduler, Backlog: backlog, Store: store, State: place.State, told: closeReceivers}, nil
 }
 
-// Close releases the store.
-func (e *Engine) Close() error { return e.Store.Close() }
+// Close releases the store and the connections of those who are told.
+func (e *Engine) Close() error { return errors.Join(e.told(), e.Store.Close()) }
 
 func (c Config) newScheduler(ctx context.Context, p Place, backlog Tracker, store statestore.Store, agent Driver) (*Scheduler, error) {
 	if c.Redactor == nil {
 		var err error
-		if c.Redactor, err = redact.New(redact.Config{}); err != nil {
+		if c.Redactor, err = defaultRedactor(); err != nil {
 			return nil, err
 		}
-		c.Redactor.RegisterEnvironment(os.Environ())
 	}
 	return wave.New(ctx, c.scheduler(p, backlog, store, agent))
+}
+
+// defaultRedactor knows the secrets in this process's environment beside what looks like one.
+func defaultRedactor() (*redact.Redactor, error) {
+	r, err := redact.New(redact.Config{})
+	if err != nil {
+		return nil, err
+	}
+	r.RegisterEnvironment(os.Environ())
+	return r, nil
 }
 
 func (c Config) scheduler(p Place, backlog Tracker, store statestore.Store, agent Driver) wave.Config {
@@ -129,7 +147,7 @@ func (c Config) scheduler(p Place, backlog Tracker, store statestore.Store, agen
 		Repository: s.repository(), Repositories: c.repositorySettings(p), Model: s.Model, AllowRedBase: s.AllowRedBase,
 		ProtectedBranches: s.ProtectedBranches, PassEnv: s.PassEnv, MaxItems: s.MaxItems, Parallel: s.Parallel, MaxAttempts: s.MaxAttempts,
 		Policy: &needs, Budget: s.Limits.Budget, Prices: c.Prices, Alerts: c.Alerts, AgentTimeout: s.AgentTimeout, IdleTimeout: s.IdleTimeout, TestTimeout: s.TestTimeout, Lease: s.Lease,
-		Gates: c.Gates, Reviewer: c.Reviewer, Approver: c.Approver, Prompts: c.Prompts, Observers: c.Observers, Redactor: c.Redactor, Logger: c.Logger}
+		Gates: c.Gates, Reviewer: c.Reviewer, Approver: c.Approver, Prompts: c.Prompts, Observers: c.Observers, Sinks: c.Sinks, Redactor: c.Redactor, Logger: c.Logger}
 }
 
 // Place is where things are: the repository, its backlog and the engine's state.

@@ -3,6 +3,7 @@ package aesop_test
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"strings"
@@ -120,4 +121,38 @@ func readFile(t *testing.T, name string) string {
 		t.Fatal(err)
 	}
 	return string(data)
+}
+
+// TestEveryPromiseHasItsTest: the tests that docs/JOBS.md names are there, and so is each promise.
+func TestEveryPromiseHasItsTest(t *testing.T) {
+	tests := map[string]bool{}
+	for _, p := range list(t, "./...") {
+		files, err := filepath.Glob(filepath.Join(p.Dir, "*_test.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			for _, found := range regexp.MustCompile(`(?m)^func (Test[A-Za-z0-9_]+)\(`).FindAllStringSubmatch(readFile(t, file), -1) {
+				tests[found[1]] = true
+			}
+		}
+	}
+	promises := regexp.MustCompile(`(?m)^\| (\d+) \|.*\|(.*)\|$`).FindAllStringSubmatch(readFile(t, "docs/JOBS.md"), -1)
+	if len(promises) != 36+7+7 {
+		t.Errorf("the page has %d promises", len(promises))
+	}
+	for _, promise := range promises {
+		named := regexp.MustCompile("`(Test[A-Za-z0-9_]+)(/[a-z]+)?`").FindAllStringSubmatch(promise[2], -1)
+		if len(named) == 0 {
+			t.Errorf("promise %s has no test", promise[1])
+		}
+		for _, name := range named {
+			if !tests[name[1]] {
+				t.Errorf("promise %s: there is no test %s", promise[1], name[1])
+			}
+			if script := name[2]; script != "" {
+				readFile(t, filepath.Join("examples", "jobs", "testdata", script+".txtar"))
+			}
+		}
+	}
 }

@@ -50,6 +50,7 @@ func fields() []field {
 		truth("supervise", func(s *Settings) *bool { return &s.Supervise }),
 		limitsField("limits", func(s *Settings) *Limits { return &s.Limits }),
 		policyField("policy", func(s *Settings) *policy.Override { return &s.Policy }),
+		notifyField("notify", func(s *Settings) *[]Notify { return &s.Notify }),
 	}
 }
 
@@ -232,6 +233,16 @@ func limitsField(name string, at func(*Settings) *Limits) field {
 func policyField(name string, at func(*Settings) *policy.Override) field {
 	return newField(name, at, policy.Read, func(t string) (policy.Override, error) { return parsed(t, policy.Read) }, func(v policy.Override) any {
 		if !v.Set() {
+			return nil
+		}
+		return v
+	})
+}
+
+// notifyField is a list of objects in the file, and one in JSON as a variable or flag.
+func notifyField(name string, at func(*Settings) *[]Notify) field {
+	return newField(name, at, readNotify, func(t string) ([]Notify, error) { return parsed(t, readNotify) }, func(v []Notify) any {
+		if v == nil {
 			return nil
 		}
 		return v

@@ -20,24 +20,28 @@ var layers = [][]string{
 	{"internal/document", "internal/filelock", "internal/model", "internal/testcount", "cost", "redact", "redact/redacttest", "statestore/internal/backend"},
 	{"cost/ledgerfile", "cost/price", "cost/transcript", "cost/transcript/transcripttest", "redact/internal/field", "tracker", "driver/process", "wave/policy"},
 	{"redact/redacthttp", "redact/redactslog", "redact/redactzap", "tracker/trackertest", "tracker/template", "statestore"},
+	{"statestore/outbox"},
+	{"statestore/outbox/mqtt", "statestore/outbox/sink"},
 	{"statestore/sqlite", "statestore/storetest", "statestore/job"},
-	{"statestore/ledger"},
+	{"statestore/ledger", "statestore/lifecycle"},
 	{"driver", "internal/git"},
+	{"statestore/job/manifest", "statestore/job/drop"},
 	{"internal/agentproc", "internal/tree", "internal/testrun", "redact/scan"},
 	{"redact/hook"},
 	{"internal/agentproc/agenttest", "driver/drivertest/modelserver"},
 	{"driver/program"},
 	{"driver/script", "driver/command", "driver/claude", "driver/codex", "driver/drivertest"},
+	{"stateapi"},
 	{"wave/journal"},
 	{"wave"},
 	{"wave/review"},
 	{""},
 	{"examples/internal/cli", "examples/internal/clitest"},
-	{"examples/wave", "examples/tracker", "examples/redact", "examples/cost", "examples/customdriver"},
+	{"examples/wave", "examples/tracker", "examples/redact", "examples/cost", "examples/jobs", "examples/customdriver"},
 }
 
 // heavy are modules that importing aesop/wave must not link.
-var heavy = []string{"modernc.org/sqlite", "github.com/alecthomas/kong", "github.com/rogpeppe/go-internal"}
+var heavy = []string{"modernc.org/sqlite", "github.com/alecthomas/kong", "github.com/rogpeppe/go-internal", "github.com/eclipse/paho.golang"}
 
 type listed struct {
 	Dir        string
@@ -105,6 +109,31 @@ func TestPackagesImportOnlyWhatIsBelowThem(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatRunsUnderTheLockCanDoNoIO: what decides and writes within a transaction of the store imports nothing that starts a program, opens a
+// socket or reads a file, and sleeps nowhere.
+func TestWhatRunsUnderTheLockCanDoNoIO(t *testing.T) {
+	for _, p := range list(t, "./statestore", "./statestore/outbox", "./statestore/job", "./statestore/ledger", "./statestore/lifecycle", "./stateapi", "./cost", "./wave/journal") {
+		for _, i := range p.Imports {
+			switch i {
+			case "os/exec", "net", "net/http":
+				t.Errorf("%s imports %s", p.ImportPath, i)
+			case "os", "io/fs", "syscall":
+				if !slices.Contains(readsFiles, p.ImportPath) {
+					t.Errorf("%s imports %s", p.ImportPath, i)
+				}
+			}
+		}
+		for _, name := range p.GoFiles {
+			if text := readFile(t, filepath.Join(p.Dir, name)); strings.Contains(text, "time.Sleep") {
+				t.Errorf("%s sleeps", filepath.Join(p.ImportPath, name))
+			}
+		}
+	}
+}
+
+// readsFiles are packages of which a part reads files, outside of any transaction: folders of agents as evidence, and a file for alerts.
+var readsFiles = []string{"aesop/statestore/lifecycle", "aesop/cost"}
 
 func TestWaveLinksNothingHeavy(t *testing.T) {
 	for _, p := range list(t, "./wave") {

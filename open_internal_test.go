@@ -11,6 +11,7 @@ import (
 	"aesop/cost/price"
 	"aesop/driver/script"
 	"aesop/statestore"
+	"aesop/statestore/outbox"
 	"aesop/tracker"
 	"aesop/wave"
 	"aesop/wave/journal"
@@ -31,7 +32,7 @@ func (part) Observe(*journal.Wave, journal.Event)    {}
 
 // notScheduler are the fields that are for Open itself, and those that it refuses where they are set.
 var notScheduler = map[string]bool{"Settings": true, "Script": true, "Agent": true, "AgentCmd": true,
-	"Store": true, "Ship": true, "Prepare": true, "Carry": true, "Supervise": true, "Limits": true, "Policy": true}
+	"Store": true, "Ship": true, "Prepare": true, "Carry": true, "Supervise": true, "Limits": true, "Policy": true, "Notify": true}
 
 // chosenByOpen are the fields of wave.Config that come from what Open made, and those whose default it leaves.
 var chosenByOpen = map[string]bool{"Repo": true, "State": true, "Tracker": true, "Store": true, "Driver": true,
@@ -41,7 +42,7 @@ var chosenByOpen = map[string]bool{"Repo": true, "State": true, "Tracker": true,
 // one of the lists above.
 func TestEveryFieldReachesTheScheduler(t *testing.T) {
 	c := Config{Gates: []wave.Gate{wave.Halt{Dir: "gate"}}, Reviewer: part{"reviewer"}, Approver: part{"approver"}, Prompts: part{"prompts"},
-		Observers: []wave.Observer{part{"observer"}}, Redactor: new(Redactor), Prices: new(price.Table), Alerts: cost.AlertFile("alerts"), Logger: zap.NewExample()}
+		Observers: []wave.Observer{part{"observer"}}, Redactor: new(Redactor), Prices: new(price.Table), Alerts: cost.AlertFile("alerts"), Sinks: []outbox.Named{{}}, Logger: zap.NewExample()}
 	fill(reflect.ValueOf(&c.Settings).Elem())
 	store, file, agent := statestore.NewMemory(statestore.MemoryConfig{}), &tracker.File{}, &script.Driver{}
 	made := c.scheduler(Place{Repo: "/repo", State: "/state"}, file, store, agent)

@@ -42,6 +42,7 @@ type Settings struct {
 	Supervise         bool
 	Limits            Limits
 	Policy            policy.Override
+	Notify            []Notify // who is told what happens
 }
 
 // Setting is one key with its value and where that came from, as wave config explains it.
@@ -177,6 +178,9 @@ func (s *Settings) resolve(file string, source map[string]string) error {
 		if source[name] == "file" && *path != "" && !filepath.IsAbs(*path) {
 			*path = filepath.Join(filepath.Dir(file), *path)
 		}
+	}
+	if source["notify"] == "file" {
+		notifyPaths(s.Notify, filepath.Dir(file))
 	}
 	if prices := &s.Limits.Prices; source["limits"] == "file" && *prices != "" && !filepath.IsAbs(*prices) {
 		*prices = filepath.Join(filepath.Dir(file), *prices)

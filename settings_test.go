@@ -3,6 +3,7 @@ package aesop_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -62,7 +63,16 @@ func keys() []key {
 		truthKey("supervise", "AESOP_SUPERVISE", func(s aesop.Settings) any { return s.Supervise }),
 		limitsKey(),
 		policyKey(),
+		notifyKey(),
 	}
+}
+
+// notifyKey is the key for who is told; notify_test.go has its members.
+func notifyKey() key {
+	want := func(name string) []aesop.Notify { return []aesop.Notify{{Name: name, File: "/news"}} }
+	text := func(name string) string { return fmt.Sprintf(`[{"name": %q, "file": "/news"}]`, name) }
+	return key{"notify", "AESOP_NOTIFY", text("a"), text("b"), text("c"), func(s aesop.Settings) any { return s.Notify },
+		want("a"), want("b"), want("c"), []aesop.Notify(nil), "null", "{}", "is an object, must be an array", `[{"name": "a"}]`}
 }
 
 func textKey(name, variable, shown string, get func(aesop.Settings) any) key {

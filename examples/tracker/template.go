@@ -109,14 +109,10 @@ func (cmd templateInstantiateCommand) Run(c *cli.Context) error {
 		_, err := c.Stdout.Write(text) // JSON either way
 		return err
 	}
-	err = cli.Create(cmd.Output, text)
+	backlog, err := tracker.Create(cmd.Output, text)
 	if errors.Is(err, fs.ErrExist) {
 		return refuse(string(tracker.ConflictExists), "name another file; nothing is overwritten", "%s exists", cmd.Output)
 	}
-	if err != nil {
-		return err
-	}
-	backlog, err := tracker.Parse(cmd.Output, text)
 	if err != nil {
 		return err
 	}

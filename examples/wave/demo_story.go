@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"aesop/tracker"
 	"aesop/wave"
 	"aesop/wave/journal"
 )
@@ -72,11 +73,14 @@ func (d demo) make(ctx context.Context) error {
 	if err := os.MkdirAll(d.repo, 0o755); err != nil {
 		return err
 	}
-	files := map[string][]byte{"README.md": []byte("# A demonstration\n"), "tracker.json": demoBacklog, "script.json": demoScript}
+	files := map[string][]byte{"README.md": []byte("# A demonstration\n"), "script.json": demoScript}
 	for name, data := range files {
 		if err := os.WriteFile(filepath.Join(d.repo, name), data, 0o644); err != nil {
 			return err
 		}
+	}
+	if _, err := tracker.Create(filepath.Join(d.repo, "tracker.json"), demoBacklog); err != nil {
+		return err
 	}
 	for _, args := range [][]string{
 		{"init", "--quiet", "--bare", "--initial-branch=main", d.remote},

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"aesop/examples/internal/cli"
+	"aesop/tracker"
 	"aesop/wave"
 )
 
@@ -36,16 +37,16 @@ func (cmd initCommand) Run(c *cli.Context) error {
 	if config == "" {
 		config = filepath.Join(place.Repo, "aesop.json")
 	}
+	_, backlogErr := tracker.Create(place.Backlog, initBacklog)
 	for _, file := range []struct {
 		path string
-		data []byte
-	}{{config, initConfig}, {place.Backlog, initBacklog}} {
-		err := cli.Create(file.path, file.data)
+		err  error
+	}{{config, cli.Create(config, initConfig)}, {place.Backlog, backlogErr}} {
 		switch {
-		case errors.Is(err, fs.ErrExist):
+		case errors.Is(file.err, fs.ErrExist):
 			document.Kept = append(document.Kept, file.path)
-		case err != nil:
-			return err
+		case file.err != nil:
+			return file.err
 		default:
 			document.Written = append(document.Written, file.path)
 		}

@@ -65,6 +65,7 @@ type statusDocument struct {
 	HaltReason    *string      `json:"haltReason"`
 	Unfinished    []waveStatus `json:"unfinished"`
 	Waiting       []waitingRow `json:"waiting"` // for a person's decision
+	News          []owedRow    `json:"news"`    // that receivers are owed
 	Waves         int          `json:"waves"`
 	Last          *string      `json:"last"` // newest wave
 }
@@ -142,6 +143,9 @@ func (cmd statusCommand) Run(c *cli.Context) error {
 		if document.Waiting, err = waiting(c, store); err != nil {
 			return err
 		}
+		if document.News, err = owedNews(c, store); err != nil {
+			return err
+		}
 		for n := range document.Unfinished {
 			u := &document.Unfinished[n]
 			if u.Owner, u.Alive, err = wave.Alive(place.State, u.Wave); err != nil {
@@ -176,6 +180,7 @@ func printStatus(w io.Writer, d statusDocument) {
 			fmt.Fprintf(w, "unfinished: %s, %s; wave resume %s goes on with the driver's flags\n", u.Wave, items(len(u.Items)), u.Wave)
 		}
 	}
+	printOwed(w, d.News)
 	for _, row := range d.Waiting {
 		fmt.Fprintf(w, "waits for approval: %s at %s in wave %s", cli.OneLine(row.Item), short(row.Commit), row.Wave)
 		if row.Decided != "" {
@@ -269,6 +274,12 @@ func printItem(w io.Writer, state, id string, i wave.ItemReport) {
 		fmt.Fprintf(w, "attempt %d (%s): %s\n", n+1, a.Attempt, a.Outcome)
 		if a.Parked != nil {
 			fmt.Fprintf(w, "  its folder is kept: %s/%s\n", state, *a.Parked)
+		}
+		if said := saidText(a.Said); said != "" {
+			fmt.Fprintf(w, "  %s\n", said)
+		}
+		if a.Said != nil && a.Said.Report != nil {
+			fmt.Fprintf(w, "  its report: %s/%s\n", state, *a.Said.Report)
 		}
 	}
 	if len(i.Attempts) > 0 {

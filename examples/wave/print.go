@@ -38,6 +38,11 @@ func printReport(w io.Writer, state string, r wave.Report) {
 			line += ": " + firstLine(i.Reason)
 		}
 		fmt.Fprintln(w, line)
+		if n := len(i.Attempts); n > 0 {
+			if said := saidText(i.Attempts[n-1].Said); said != "" && said != "its agent said: completed" {
+				fmt.Fprintf(w, "                   %s\n", said)
+			}
+		}
 		if i.State == journal.StateSecretFound && i.Failure != nil {
 			fmt.Fprintf(w, "                   %s\n", strings.ReplaceAll(cli.Lines(i.Failure.Tail), "\n", "\n                   "))
 		}

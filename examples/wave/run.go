@@ -98,6 +98,7 @@ func (cmd *runCommand) Run(c *cli.Context) error {
 	if cmd.Drain {
 		reports, err := engine.Drain(c)
 		end()
+		tellOwed(c, engine.Store)
 		return finishDrain(c, engine.State, reports, err)
 	}
 	var report wave.Report
@@ -107,6 +108,7 @@ func (cmd *runCommand) Run(c *cli.Context) error {
 		report, err = engine.Run(c)
 	}
 	end()
+	tellOwed(c, engine.Store)
 	return finish(c, engine.State, report, err)
 }
 
