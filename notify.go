@@ -36,7 +36,11 @@ type Notify struct {
 
 // endings are the kinds that somebody who sleeps wants to wake up to.
 func endings() []string {
-	return []string{wave.NewsEnded, wave.NewsStopped, "job.complete", "job.fail", "job.cancel", "job.timeout", "job.infer", "job.finalize", "agent.stalled"}
+	kinds := []string{wave.NewsEnded, wave.NewsStopped}
+	for _, end := range []job.Request{job.Complete{}, job.Fail{}, job.Cancel{}, job.Timeout{}, job.Infer{}, job.Finalize{}} {
+		kinds = append(kinds, job.Kind(end))
+	}
+	return append(kinds, lifecycle.StalledKind)
 }
 
 // readNotify reads the key notify.

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -18,31 +20,38 @@ type owedRow struct {
 	LastError string `json:"lastError"` // of the oldest; "": it was not tried
 }
 
-// owedNews is what receivers are owed, by receiver.
+// owedNews is what receivers are owed, by receiver. What is damaged of it is told in its row, and hides nothing else.
 func owedNews(ctx context.Context, store statestore.Store) ([]owedRow, error) {
 	rows := []owedRow{}
 	err := store.View(ctx, func(r statestore.Reader) error {
 		rows = rows[:0]
 		for s, err := range outbox.Subscriptions(r) {
-			if err != nil {
+			row := owedRow{Receiver: s.Name}
+			if err := row.note(err, ""); err != nil {
 				return err
 			}
-			row := owedRow{Receiver: s.Name}
 			for o, err := range outbox.Pending(r, s.Name) {
-				if err != nil {
+				row.Owed++
+				if err := row.note(err, o.LastError); err != nil {
 					return err
 				}
-				if row.Owed++; row.LastError == "" {
-					row.LastError = o.LastError
-				}
 			}
-			if row.Owed > 0 {
+			if row.Owed > 0 || row.LastError != "" {
 				rows = append(rows, row)
 			}
 		}
 		return nil
 	})
 	return rows, err
+}
+
+// note keeps the first that is wrong; an error that is no damage comes back.
+func (row *owedRow) note(err error, tried string) error {
+	if damaged, ok := errors.AsType[*statestore.DamagedError](err); ok {
+		tried, err = damaged.Error(), nil
+	}
+	row.LastError = cmp.Or(row.LastError, tried)
+	return err
 }
 
 func printOwed(w io.Writer, rows []owedRow) {

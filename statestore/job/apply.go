@@ -151,6 +151,9 @@ func learnLate(r statestore.Reader, a *ask, before *Record) error {
 	if by.token != "" {
 		attempt = tracker.AttemptID(by.token)
 	}
+	if attempt == before.Attempt {
+		return nil // nobody asks then
+	}
 	of, err := jobOf(r, attempt)
 	a.late = of == before.ID
 	return err

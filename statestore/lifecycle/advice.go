@@ -12,9 +12,9 @@ import (
 	"aesop/statestore/outbox"
 )
 
-// The types of the events of advice. The data is the Advice.
+// The types of the events of advice, and the kinds of the news of them. The data is the Advice.
 const (
-	stalledEvent   = "agent.stalled"   // opened, or it has got another level
+	StalledKind    = "agent.stalled"   // opened, or it has got another level
 	recoveredEvent = "agent.recovered" // closed: the agent gets on
 	endedEvent     = "agent.ended"     // closed: the attempt runs no more
 )
@@ -39,7 +39,7 @@ func (a Advice) reason() string {
 }
 
 // Kinds are those of the news of agents, which sinks of the store's outbox can hear of.
-func Kinds() []string { return []string{stalledEvent, recoveredEvent, endedEvent} }
+func Kinds() []string { return []string{StalledKind, recoveredEvent, endedEvent} }
 
 func readAdvice(data []byte, of string) (Advice, error) {
 	var a Advice
@@ -113,7 +113,7 @@ func advise(tx statestore.Tx, v Verdict) (changed bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if err := tell(tx, v.Job, stalledEvent, data); err != nil {
+	if err := tell(tx, v.Job, StalledKind, data); err != nil {
 		return false, err
 	}
 	_, err = tx.Put(adviceKey(v.Job), data, statestore.Any)

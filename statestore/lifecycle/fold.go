@@ -100,7 +100,7 @@ func (f *fold) advise(stored statestore.Stored) error {
 		return err
 	}
 	switch stored.Type {
-	case stalledEvent:
+	case StalledKind:
 		if f.job.Status != job.Running || f.job.Attempt != a.Attempt {
 			return errors.New("it is of an attempt that does not run")
 		}

@@ -22,7 +22,7 @@ func Check(r statestore.Reader) ([]statestore.Drift, error) {
 		_, err := readAdvice(stored.Data, id)
 		switch {
 		case err != nil:
-		case stored.Type == stalledEvent:
+		case stored.Type == StalledKind:
 			want[adviceKey(id)] = stored.Data
 		case stored.Type == recoveredEvent, stored.Type == endedEvent:
 			delete(want, adviceKey(id))
